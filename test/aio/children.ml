@@ -1,4 +1,4 @@
-(* In child processes: they have loops and threads of their own. *)
+(* Tests in child processes, which have their own loops and threads. *)
 
 open Concord_test_support
 open Check
@@ -7,7 +7,7 @@ module Fifo = Concord_fifo
 
 let has_thread = Concord_aio__Readiness.has_thread
 
-(* In a process of its own, in which no poller was made before. *)
+(* Runs the function in a new process, in which no poller was made before. *)
 let in_child f =
   flush_all ();
   match Unix.fork () with
@@ -42,7 +42,7 @@ let pass_through () =
       strings "a file" [ "a line" ]
         [ Aio.with_open_in name (fun ic -> Aio.input_line ic) ])
 
-(* The child has the loop, and the task that waits, too. *)
+(* The child also has the loop, and the task that waits. *)
 let fork_in_run () =
   Aio.run @@ fun () ->
   with_pipe @@ fun from to_ ->
@@ -65,7 +65,7 @@ let fork_beside_the_thread () =
           pass_through ();
           yes "another thread" (has_thread ())))
 
-(* The child must not hear what rings for the parent. *)
+(* The child must not consume the notifications of the parent's loop. *)
 let bells () =
   Aio.run @@ fun () ->
   with_pipe @@ fun from to_ ->

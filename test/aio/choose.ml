@@ -1,4 +1,4 @@
-(* Waits for a pipe, in a program with a second domain: by which means, the environment says.
+(* Waits for a pipe, in a program with a second domain. The environment selects the means.
    Prints whether there was an io_uring then. *)
 
 let has_ring () =

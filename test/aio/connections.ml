@@ -17,7 +17,7 @@ let connected f () =
       Aio.close listener;
       f fd peer);
   strings "descriptors" before (open_files ());
-  int "nobody waits" 0 (waiting ())
+  int "no task waits" 0 (waiting ())
 
 let half_closed fd peer =
   Unix.shutdown peer SHUTDOWN_SEND;
@@ -45,7 +45,7 @@ let stalled fd peer =
     Fifo.fork (fun () ->
         ignore (Aio.write_substring fd text 0 (String.length text) : int))
   in
-  (* others go on *)
+  (* Other tasks continue. *)
   with_pipe (fun from to_ ->
       let reader = Fifo.fork (fun () -> strings "x" [ "x" ] [ get from ]) in
       put to_ "x";
@@ -71,7 +71,7 @@ let broken fd peer =
   (match write 100_000 with
   | () -> Alcotest.fail "written"
   | exception Sys_error _ -> ());
-  (* what could not be written is tried once more, and the socket is closed *)
+  (* This tries again to write the remaining data. It closes the socket in any case. *)
   match Aio.close_out oc with
   | () -> ()
   | exception Sys_error _ -> ()
@@ -107,7 +107,7 @@ let accept_evt () =
   yes "no other" (Event.poll (Aio.accept_evt listener) = None);
   List.iter Aio.close [ fst accepted; peer; listener ]
 
-(* Two wait for one connection: one gets it, the other waits on. *)
+(* Two tasks wait for one connection. One gets it, and the other continues to wait. *)
 let accept_once () =
   Aio.run @@ fun () ->
   let listener, address = listening () in

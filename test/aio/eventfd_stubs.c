@@ -5,7 +5,7 @@
 #include <sys/timerfd.h>
 #endif
 
-/* -1 where there is none. */
+/* Returns -1 where there is none. */
 value test_eventfd(value unit)
 {
 #ifdef __linux__

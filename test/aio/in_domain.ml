@@ -1,7 +1,8 @@
-(* Waits for a pipe outside of Concord_aio.run, in a host of its own, and prints which domain
-   resumes it: first the main domain waits, then another one. Then it forks, if it can, and
-   ends while the poller goes on. With the argument [child] a child process does all this. With [unused] nobody waits, and it
-   prints whether there is a poller once there was a second domain. *)
+(* Waits for a pipe outside of Concord_aio.run, in a small host, and prints which domain
+   resumes it. First the main domain waits, then another one. In between, the program forks, if
+   it can. It ends while the poller still runs. With the argument [child], a child process does
+   all this. With [unused], nothing waits, and the program prints whether a poller exists once
+   there was a second domain. *)
 
 open Effect.Deep
 module Suspend = Concord.Tools.Suspend
@@ -41,7 +42,7 @@ let host f =
   in
   try_with f () { effc }
 
-(* The pipe is written once somebody waits: before that nobody is suspended. *)
+(* The pipe is written once the task waits, because before that nothing is suspended. *)
 let wait () =
   let from, to_ = Unix.pipe ~cloexec:true () in
   let before = Concord_aio__Readiness.waiting () in

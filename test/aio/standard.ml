@@ -1,4 +1,4 @@
-(* Writes to both standard channels, of which the first may be broken. *)
+(* Writes to both standard channels. The first one may be broken. *)
 
 let () =
   match

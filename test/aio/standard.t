@@ -1,4 +1,4 @@
-At the end of run both channels are flushed, although the first one fails:
+At the end of run, both channels are flushed, even if the first one fails:
 
   $ ./standard.exe 2>&1 >/dev/full
   error: No space left on device

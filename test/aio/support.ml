@@ -1,4 +1,4 @@
-(* What the programs here share. *)
+(* Helpers for the programs in this folder. *)
 
 open Concord_test_support
 open Check
@@ -7,8 +7,8 @@ module Aio = Concord_aio
 let () = Sys.set_signal Sys.sigpipe Sys.Signal_ignore
 let descriptors = Concord_test_proc.descriptors
 
-(* Those, and what they are: to be compared. What wakes Eio's loop is left out: Eio closes it
-   when it is collected, some time later. *)
+(* The open descriptors and their files, for comparison. This leaves out the descriptor that
+   wakes Eio's loop, because Eio closes it only when it is collected. *)
 let open_files () =
   let name n =
     let file = try Unix.readlink ("/proc/self/fd/" ^ n) with _ -> "closed" in
@@ -29,7 +29,7 @@ let get fd =
 
 let waiting = Concord_aio__Readiness.waiting
 
-(* The loop of [run] has to have its turns, if this is one of its tasks. *)
+(* If this is a task of [run], the loop of [run] must be able to run. *)
 let pause () =
   Concord.Tasks.yield ();
   Thread.yield ()
@@ -40,7 +40,7 @@ let temp f =
   let name = Filename.temp_file "concord" "aio" in
   Fun.protect ~finally:(fun () -> Sys.remove name) (fun () -> f name)
 
-(* Every descriptor that is left. *)
+(* Opens every descriptor that is left. *)
 let exhaust () =
   let rec more all =
     match Unix.dup ~cloexec:true Unix.stdin with
@@ -55,7 +55,7 @@ let exhausted f =
 
 let loopback = Unix.ADDR_INET (Unix.inet_addr_loopback, 0)
 
-(* A socket that listens, and its address. *)
+(* A listening socket, and its address. *)
 let listening () =
   let fd = Unix.socket ~cloexec:true PF_INET SOCK_STREAM 0 in
   Unix.bind fd loopback;
@@ -67,6 +67,6 @@ let client address =
   Aio.connect fd address;
   fd
 
-(* Eio's loop, and a thread that ends, may hold one for a moment longer. *)
+(* Eio's loop, or a thread that ends, may hold a descriptor for a moment longer. *)
 let no_more_than before =
   eventually "no descriptor is left" ~pause (fun () -> descriptors () <= before)

@@ -44,8 +44,8 @@ let on_each name f =
 
 (* --- Readiness -------------------------------------------------------------- *)
 
-(* The writer writes once somebody may wait; the poller's state is its own, so both
-   orders are right, and both occur. *)
+(* The writer doesn't know whether the task waits already, because the poller's state is
+   private. Both orders are right, and both occur. *)
 let pipe_read () =
   with_pipe @@ fun from to_ ->
   let join = thread (fun () -> put to_ "hello") in
@@ -90,7 +90,8 @@ let choice () =
   Aio.close from;
   Aio.close to_
 
-(* Whoever waited for it does not any more, and may close it by any function. *)
+(* The task that waited for the descriptor no longer uses it. It may close the descriptor with
+   any function. *)
 let let_go () =
   let here, there = Unix.socketpair ~cloexec:true PF_UNIX SOCK_STREAM 0 in
   let box = Mvar.create_empty () in
@@ -137,7 +138,7 @@ let slides () =
   Out_channel.with_open_bin source (fun oc -> Out_channel.output_string oc text);
   Slides_async.copy (Aio.open_in source) (Aio.open_out target);
   yes "the copy" (In_channel.with_open_bin target In_channel.input_all = text);
-  (* as Stdlib's *)
+  (* The same exception as Stdlib's. *)
   raises "no such file" (Sys_error "/nowhere/at/all: No such file or directory")
     (fun () -> Aio.open_in "/nowhere/at/all")
 

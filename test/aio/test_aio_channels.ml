@@ -1,4 +1,5 @@
-(* Channels give what Stdlib's give, on the same files, whatever is done with them. *)
+(* Channels return the same results as Stdlib's for the same files, in any sequence of
+   operations. *)
 
 open Concord_test_support
 open Check
@@ -34,7 +35,7 @@ module type Channels = sig
 end
 
 module With (C : Channels) = struct
-  (* Whatever it gives, as text. *)
+  (* The result or the exception, as text. *)
   let attempt show f =
     match f () with v -> show v | exception e -> Printexc.to_string e
 
@@ -42,7 +43,7 @@ module With (C : Channels) = struct
   let of_string = attempt String.escaped
   let of_unit = attempt (fun () -> "()")
 
-  (* A file of [size] bytes; positions lie around its end too. *)
+  (* A file of [size] bytes. Some positions lie around its end. *)
   let read_at_random ~seed ~size name =
     let random = Random.State.make [| seed |] in
     let below n = Random.State.int random n in
@@ -58,7 +59,7 @@ module With (C : Channels) = struct
       | 3 -> of_int (fun () -> C.input_binary_int ic)
       | 4 -> of_int (fun () -> C.in_channel_length ic)
       | 5 ->
-          (* near where it is *)
+          (* near the current position *)
           let position = C.pos_in ic + below 200 - 100 in
           of_unit (fun () -> C.seek_in ic position)
       | _ ->
@@ -103,7 +104,7 @@ module With (C : Channels) = struct
     steps
     @ [ of_unit (fun () -> C.seek_out oc 0); Digest.to_hex (Digest.file name) ]
 
-  (* Values, whole, cut off and other things. *)
+  (* Complete values, a value that is cut off, and other data. *)
   let values name =
     let value = (1, [ 2.5 ], String.make 100_000 'v') in
     let oc = C.open_out_bin name in
@@ -138,7 +139,7 @@ module With (C : Channels) = struct
     C.close_in ic;
     List.map string_of_int [ first; second; length; all ]
 
-  (* Stdlib leaves open what a position is here, and seeks within the buffer only. *)
+  (* In a pipe, Stdlib doesn't define positions, and it seeks only within the buffer. *)
   let of_pipe ic oc =
     C.output_string oc "line\n";
     let no_length = of_int (fun () -> C.out_channel_length oc) in
@@ -150,7 +151,7 @@ module With (C : Channels) = struct
     C.close_in ic;
     [ no_length; no_seek; line; no_length_either; no_seek_either ]
 
-  (* Where a pipe's channels are, and that they count. *)
+  (* Where a pipe's channels begin, and that their positions count. *)
   let positions_of_pipe ic oc =
     let out_first = C.pos_out oc and in_first = C.pos_in ic in
     C.output_string oc "line\nmore";
@@ -160,7 +161,7 @@ module With (C : Channels) = struct
     C.close_in ic;
     List.map string_of_int positions
 
-  (* Values that are none, cut off after each number of bytes. *)
+  (* Invalid values, cut off after each number of bytes. *)
   let bad_values text name =
     let read length =
       Out_channel.with_open_bin name (fun oc ->
@@ -173,7 +174,7 @@ module With (C : Channels) = struct
     in
     List.init (String.length text + 1) read
 
-  (* Files of the system's own, and disks. *)
+  (* Special files of the system, and disks. *)
   let length_of name =
     match C.open_in_gen [ Open_rdonly ] 0 name with
     | exception Sys_error e -> e
@@ -275,7 +276,7 @@ let lengths () =
       strings name [ Stdlibs.length_of name ] [ Ours.length_of name ])
     names
 
-(* A channel of a descriptor begins where that is. *)
+(* The channel of a descriptor begins at the descriptor's position. *)
 let of_descriptor () =
   temp @@ fun name ->
   Out_channel.with_open_bin name (fun oc ->
@@ -315,7 +316,7 @@ let () =
       on_each "a pipe" pipe;
       on_each "of a descriptor" of_descriptor;
       on_each "positions in a pipe" positions;
-      on_each "values that are none" bad_values;
+      on_each "invalid values" bad_values;
       on_each "lengths" lengths;
       ("standard input", [ test "lines and numbers" standard_input ]);
     ]

@@ -1,4 +1,4 @@
-(* What [close] does to those who use the descriptor at that moment, on any host. *)
+(* The effect of [close] on tasks that use the descriptor at that moment, on any host. *)
 
 open Concord
 open Concord_test_support
@@ -26,7 +26,7 @@ let in_each name case =
 
 (* --- One descriptor --------------------------------------------------------- *)
 
-(* Another domain begins to read just when it is closed. *)
+(* Another domain begins to read just when the descriptor is closed. *)
 let begins_to_read run () =
   let rounds =
     if instrumented then 300 else if Race.long then 5_000 else 1_000
@@ -54,13 +54,12 @@ let begins_to_read run () =
           Domain.cpu_relax ()
         done;
         Aio.close from;
-        eventually "the reader is told" ~pause (fun () ->
-            Atomic.get over = round);
+        eventually "the read ends" ~pause (fun () -> Atomic.get over = round);
         Unix.close to_
       done);
   join ()
 
-(* Of those who close it at the same time one does so, once. *)
+(* Two tasks close it at the same time. Exactly one of them succeeds. *)
 let closed_by_two () =
   let rounds =
     if instrumented then 300 else if Race.long then 3_000 else 1_000
@@ -95,7 +94,7 @@ let closed_by_two () =
   join ();
   int "closed" rounds (Atomic.get first)
 
-(* A file's operation that was asked for before goes to that file. *)
+(* An operation that was requested earlier must reach the file that it was requested for. *)
 let another_file () =
   temp @@ fun a ->
   temp @@ fun b ->
@@ -117,7 +116,7 @@ let another_file () =
     Unix.close other
   done
 
-(* The system holds nothing any more: the port is free. *)
+(* The system no longer uses the socket, so the port is free. *)
 let listen_again run () =
   let rounds = 100 in
   let address = ref loopback in
@@ -140,11 +139,11 @@ let listen_again run () =
                 wrap (timeout patience) (fun () -> true);
               ])
         in
-        yes "nobody came" nobody;
+        yes "no peer came" nobody;
         Aio.close fd
       done)
 
-(* The same while another task waits in it. *)
+(* The same while another task waits for the socket. *)
 let listen_while_waited_for () =
   let address = ref loopback in
   for _ = 1 to 100 do
@@ -163,7 +162,7 @@ let listen_while_waited_for () =
     join ()
   done
 
-(* A number that was closed by other means is another file's at once. *)
+(* If a descriptor was closed in another way, its number may belong to another file at once. *)
 let closed_behind_the_back () =
   with_pipe @@ fun from to_ ->
   let oc = Aio.out_channel_of_descr to_ in
@@ -213,17 +212,17 @@ let two_channels run () =
       strings "the other channel is open" [ "one" ] [ Mailbox.take lines ];
       until_waiting 1;
       Aio.close_in ic;
-      strings "its task is told" [ "closed" ] [ Mailbox.take lines ];
+      strings "its task gets the exception" [ "closed" ] [ Mailbox.take lines ];
       yes "the second one closes" (is_closed (fun () -> Unix.fstat here));
       Aio.close_in ic;
       Aio.close_out oc);
   join ();
-  strings "what was written" [ "out\n" ] [ get there ];
+  strings "the written data" [ "out\n" ] [ get there ];
   strings "the end" [ "" ] [ get there ];
   Unix.close there;
   if run != List.assoc "eio" places then strings "files" before (open_files ())
 
-(* Closing the descriptor closes both. *)
+(* Closing the descriptor closes both channels. *)
 let closed_below () =
   let here, there = Unix.socketpair ~cloexec:true PF_UNIX SOCK_STREAM 0 in
   let ic = Aio.in_channel_of_descr here

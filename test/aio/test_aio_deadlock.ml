@@ -1,7 +1,7 @@
-(* Threads of each style use the poller's thread and the workers, and then nothing is left
-   that could resume them: a deadlock, which is reported. As long as somebody waits for a
-   descriptor, or a worker works, it is not. This program has no thread but those, and so
-   no watchdog but an alarm. *)
+(* Threads of each style use the poller's thread and the workers. Then nothing is left that
+   could resume them, so a deadlock must be reported. It must not be reported as long as a task
+   waits for a descriptor, or a worker works. This program has no other threads, so its
+   watchdog is an alarm. *)
 
 open Concord
 open Concord_styles
@@ -18,7 +18,7 @@ let test name f =
   f ();
   ignore (Unix.alarm 0 : int)
 
-(* A loop that finds a helper at work looks again, after a second. *)
+(* If the loop finds a helper at work, it checks again after a second. *)
 let soon_deadlock n f =
   let before = Unix.gettimeofday () in
   (match f () with
@@ -36,12 +36,12 @@ let with_pipe f =
 
 let byte fd = ignore (Unix.write_substring fd "x" 0 1 : int)
 
-(* Runs [f told], with another process that writes to the descriptor some time after [told]
-   was called: nobody here knows that it will. It is no fork, which a program with a second
-   domain cannot make. *)
+(* Runs [f told]. Another process writes to the descriptor some time after [told] was called,
+   which this process can't know. It isn't started by a fork, because a program with a second
+   domain can't fork. *)
 let written_later to_ f =
   let hears, tells = Unix.pipe ~cloexec:true () in
-  (* [start] sleeps when it writes, and has looked *)
+  (* When it writes, [start] sleeps, and has checked for a deadlock. *)
   let script = "read told; sleep 0.02; printf x" in
   let child =
     Unix.create_process "sh" [| "sh"; "-c"; script |] hears to_ Unix.stderr
@@ -73,7 +73,7 @@ module Make (S : Style.S) = struct
     byte to_;
     return ()
 
-  (* A thread waits for the descriptor, is resumed, and then waits for ever. *)
+  (* A thread waits for the descriptor, is resumed, and then waits forever. *)
   let after_readiness () =
     with_pipe @@ fun from to_ ->
     let m = box () in
@@ -126,7 +126,7 @@ module Make (S : Style.S) = struct
               take m);
           ])
 
-  (* The last of the threads that run tells the other process. *)
+  (* The last running thread notifies the other process. *)
   let not_while what () =
     with_pipe @@ fun from to_ ->
     let m = box () in
@@ -151,7 +151,7 @@ module Make (S : Style.S) = struct
             Workers.run Files (fun () ->
                 ignore (Unix.read from (Bytes.create 1) 0 1 : int))))
 
-  (* The helper resumes a thread, and is idle before the loop looks. *)
+  (* The helper resumes a thread, and is idle before the loop checks. *)
   let at_the_last_moment () =
     for _ = 1 to 300 do
       run [ (fun () -> direct (fun () -> Workers.run Files ignore)) ]
@@ -179,10 +179,10 @@ module Make (S : Style.S) = struct
       test "after a choice" after_a_choice;
       test "after a file" after_a_file;
       test "after a pause" after_a_pause;
-      test "not while one waits" not_while_one_waits;
-      test "not while one works" not_while_one_works;
-      test "worked at the last moment" at_the_last_moment;
-      test "written at the last moment" written_at_the_last_moment;
+      test "no deadlock while a thread waits" not_while_one_waits;
+      test "no deadlock while a worker works" not_while_one_works;
+      test "a worker ends at the last moment" at_the_last_moment;
+      test "a byte comes at the last moment" written_at_the_last_moment;
     ]
 end
 
@@ -201,7 +201,7 @@ let claimed () =
     soon_deadlock 1 (fun () -> claim (blocked ()))
   done
 
-(* Another domain comes last: it brings a thread that stays. *)
+(* The case with another domain comes last, because the domain adds a thread that stays. *)
 let after_a_domain () =
   Domain.join (Domain.spawn ignore);
   let (module S : Style.S) = List.hd Style.all in

@@ -1,4 +1,5 @@
-(* How waits end other than by data: cancelled, closed; and that nothing is left. *)
+(* How waits end without data, because they are cancelled or the descriptor is closed. Nothing
+   must remain. *)
 
 open Concord
 open Concord_test_support
@@ -11,8 +12,7 @@ let closed = Sys_error "Bad file descriptor"
 
 (* --- Cancelled -------------------------------------------------------------- *)
 
-(* Starts the function in a task that waits, and gives how to cancel that and await its
-   end. *)
+(* Starts the function in a task that waits. The result cancels the task and waits for its end. *)
 type host = {
   name : string;
   run : (((unit -> unit) -> unit -> unit) -> unit) -> unit;
@@ -45,7 +45,7 @@ let hosts =
 let on_each name f =
   (name, List.map (fun { name; run } -> test name (fun () -> run f)) hosts)
 
-(* It is unwound, the data is still there for the next task, and no waiter is left. *)
+(* The task is unwound, the data remains for the next task, and no waiter remains. *)
 let cancelled operation fork =
   with_pipe @@ fun from to_ ->
   let unwound = ref false in
@@ -81,7 +81,7 @@ let cancelled_line fork =
   Aio.close_in ic;
   Aio.close to_
 
-(* The defensive code closes both, at once. *)
+(* The clean-up closes both channels at once. *)
 let cancelled_copy fork =
   let before = descriptors () in
   with_pipe @@ fun from to_ ->
@@ -112,7 +112,7 @@ let ended f =
   let got = ref None in
   ( (fun () ->
       match f () with
-      | _ -> Alcotest.fail "it went on"
+      | _ -> Alcotest.fail "it continued"
       | exception e -> got := Some e),
     fun expected ->
       match !got with
@@ -120,7 +120,7 @@ let ended f =
       | Some e -> Alcotest.fail (Printexc.to_string e)
       | None -> Alcotest.fail "it still waits" )
 
-(* The closer is a thread, whatever the host. *)
+(* A thread closes it, whatever the host is. *)
 let close_beside run () =
   with_pipe @@ fun from to_ ->
   let f, check = ended (fun () -> get from) in
@@ -164,7 +164,7 @@ let places : (string * ((unit -> unit) -> unit)) list =
 let in_each name case =
   (name, List.map (fun (place, run) -> test place (case run)) places)
 
-(* Two domains, each with a loop; each waits for what the other writes. *)
+(* Two domains, each with a loop. Each waits for what the other writes. *)
 let two_loops () =
   with_pipe @@ fun from to_ ->
   with_pipe @@ fun from' to_' ->
@@ -181,7 +181,7 @@ let two_loops () =
   join ();
   List.iter Aio.close [ from; to_; from'; to_' ]
 
-(* A domain that posts all the time does not keep the poller from what is ready. *)
+(* A domain that posts all the time must not keep the poller from ready descriptors. *)
 let flooded () =
   with_pipe @@ fun from to_ ->
   let over = Atomic.make false in
@@ -232,7 +232,7 @@ let files () =
   Aio.with_file name [ O_RDONLY ] 0 (fun fd ->
       let b = Bytes.create 10 in
       int "by descriptor" 10 (Aio.read fd b 0 10));
-  (* what Stdlib does with a channel that is closed *)
+  (* Stdlib does the same with a closed channel. *)
   let oc = Aio.open_out name in
   Aio.close_out oc;
   Aio.close_out oc;
@@ -261,7 +261,7 @@ let () =
           test "half-closes" Connections.(connected half_closed);
           test "resets" Connections.(connected reset);
           test "stalls" Connections.(connected stalled);
-          test "is gone" Connections.(connected broken);
+          test "disappears" Connections.(connected broken);
           test "refuses" Connections.refused;
         ] );
       ( "other",

@@ -1,5 +1,6 @@
-(* A signal handler raises in the middle of operations. Whatever becomes of them, the descriptor
-   can be closed afterwards: nobody uses it any more, and its number is given back. *)
+(* A signal handler raises in the middle of operations. Whatever happens to them, the
+   descriptor can be closed afterwards. No operation uses it any longer, and its number is
+   returned to the system. *)
 
 open Concord_test_support
 open Check
@@ -13,7 +14,7 @@ let is_open fd file =
   | { st_ino; st_dev; _ } -> (st_ino, st_dev) = file
   | exception Unix.Unix_error (EBADF, _, _) -> false
 
-(* Another thread closes it: it would wait for a use that has no end. *)
+(* Another thread closes it, because [close] would wait for a use that never ends. *)
 let check_close round fd file =
   let closed = Atomic.make false in
   let close () =
@@ -35,8 +36,8 @@ let with_pipe round f =
 
 (* --- At each moment --------------------------------------------------------- *)
 
-(* Moments cannot be counted beyond a system call, in which the next signal comes before the
-   call does. So these make none. *)
+(* Moments can't be counted across a system call, because the next signal would come before the
+   call. So these operations make no system calls. *)
 let at_each_moment ?second f () =
   let rec from n =
     with_pipe n (fun from ->
@@ -45,7 +46,7 @@ let at_each_moment ?second f () =
         ignore
           (Moments.at ?second n (fun () -> f owner watcher)
             : (unit, exn) result);
-        (* a poller that was interrupted does it again *)
+        (* An interrupted poller repeats these calls. *)
         Owner.unwatch owner watcher;
         Owner.leave owner);
     if Moments.was_raised () then from (n + 1) else n
@@ -56,11 +57,11 @@ let use owner _ = Owner.using "test" owner (fun () -> ignore (ref 0 : int ref))
 
 let watch owner watcher =
   ignore (Owner.watch owner watcher : bool);
-  (* as if it had been interrupted *)
+  (* Repeats the call, as after an interruption. *)
   ignore (Owner.watch owner watcher : bool);
   Owner.unwatch owner watcher
 
-(* Some moments come before the message is posted, some after it. *)
+(* Some moments come before the message is posted, and some after it. *)
 let post () =
   let inbox = Poller_inbox.create () in
   let is_rung () =

@@ -1,4 +1,4 @@
-(* What may take for ever, or never has to wait, leaves the others their turn. *)
+(* Operations that may take forever, or that never have to wait, must let other tasks run. *)
 
 open Concord
 open Concord_test_support
@@ -18,7 +18,7 @@ let with_fifos n f =
     ~finally:(fun () -> List.iter Sys.remove names)
     (fun () -> f names)
 
-(* The other end comes, and what was opened goes on. *)
+(* The other end is opened, so the waiting [open] succeeds. *)
 let open_other_ends names =
   let rec open_ name =
     match Unix.openfile name [ O_WRONLY; O_NONBLOCK; O_CLOEXEC ] 0 with
@@ -30,7 +30,7 @@ let open_other_ends names =
   List.map open_ names
 
 let a_file () =
-  (* a new one each time, as its name is in no memory *)
+  (* Each time this is a new file, because its name is in no cache. *)
   temp @@ fun name ->
   let fd = Aio.openfile name [ O_WRONLY; O_CREAT; O_TRUNC ] 0o600 in
   int "written" 5 (Aio.write_substring fd "12345" 0 5);
@@ -44,7 +44,7 @@ let an_address () =
 let until_running n =
   eventually "threads wait" ~pause (fun () -> Workers.running () >= n)
 
-(* Four and more that nobody opens at the other end. *)
+(* More than four files whose other end isn't opened. *)
 let blocked_opens () =
   with_fifos 10 @@ fun names ->
   Aio.run @@ fun () ->
@@ -59,15 +59,15 @@ let blocked_opens () =
   yes "a file" (Option.is_some (Tasks.with_timeout 10. a_file));
   an_address ();
   int "opened" 0 (Atomic.get opened);
-  (* two are given up *)
+  (* Two of them are cancelled. *)
   List.iteri (fun i task -> if i < 2 then Fifo.cancel task) tasks;
   let ends = open_other_ends names in
   List.iter Fifo.join tasks;
   int "opened" 8 (Atomic.get opened);
   List.iter Unix.close ends
 
-(* At the limit a file waits until one of them has ended; names do not, and who gives up
-   before a thread has begun is gone at once. *)
+(* At the limit, a file waits until another one has ended, but the resolution of names doesn't.
+   A task that is cancelled before its thread has begun ends at once. *)
 let at_the_limit () =
   with_fifos Workers.threads @@ fun names ->
   Aio.run @@ fun () ->
@@ -97,7 +97,7 @@ let at_the_limit () =
 
 (* --- Whole files ------------------------------------------------------------ *)
 
-(* As Stdlib reads it, or fails. *)
+(* The result is that of Stdlib, or the same failure. *)
 let whole_files () =
   let attempt read name =
     match read name with text -> text | exception e -> Printexc.to_string e
@@ -117,7 +117,7 @@ let whole_files () =
   List.iter same
     [ "/nowhere/at/all"; "/tmp"; "/proc/self/cmdline"; "/dev/null"; "a\000b" ]
 
-(* A FIFO is waited for by a thread: other tasks go on, and one that gives up is gone. *)
+(* A thread waits for a FIFO. Other tasks continue, and a cancelled task ends at once. *)
 let whole_fifo () =
   with_fifos 2 @@ fun names ->
   Aio.run @@ fun () ->
@@ -173,7 +173,7 @@ let timerfd () =
 
 (* --- Turns ------------------------------------------------------------------ *)
 
-(* One task always finds something to read; how many turns has the other one? *)
+(* One task always finds something to read. This counts how often the other one runs meanwhile. *)
 let turns operation =
   let operations = 10_000 in
   let over = ref false and turns = ref 0 in
@@ -244,7 +244,7 @@ let datagrams run () =
       strings "in order" [ "one"; "two" ] [ first; receive receiver ]);
   join ()
 
-(* The queue of the other socket is full, of which no poll tells: it is not asked all the
+(* The other socket's queue is full, which no poll reports. The sender must not try all the
    time. *)
 let full_queue () =
   with_datagrams @@ fun ~receiver ~sender address ->

@@ -1,8 +1,8 @@
-(* Connections are opened, used, closed and opened again at random, by tasks of several hosts
-   at once, that is under numbers which others are about to use or to close. Each connection
-   has a name, which all that is read from it says. Whoever reads a number gets the name of a
-   connection that had it meanwhile; whoever reads a channel that of its own. Nobody waits for
-   ever once all are closed. *)
+(* Tasks of several hosts open, use, close and reopen connections at random. So they use
+   numbers that others are about to use or close. Each connection has a name, and all data that
+   is read from it consists of that name. A read through a number must return the name of a
+   connection that had this number meanwhile. A read through a channel must return the name of
+   its own connection. No task may wait forever once all are closed. *)
 
 open Concord
 open Concord.Tools
@@ -11,7 +11,7 @@ open Check
 open Support
 module Fifo = Concord_fifo
 
-(* Every event has its time. *)
+(* Every event has its own time. *)
 let clock = Atomic.make 0
 let now () = Atomic.fetch_and_add clock 1
 
@@ -19,12 +19,14 @@ type connection = {
   name : string;
   fd : Unix.file_descr;
   peer : Unix.file_descr;
-  peer_lock : Stdlib.Mutex.t;  (** It is used by [Unix], and not closed then. *)
+  peer_lock : Stdlib.Mutex.t;
+      (** Held while [Unix] uses the peer, so that it isn't closed then. *)
   mutable peer_is_open : bool;
   ic : Aio.in_channel;
   oc : Aio.out_channel;
   opened : int;
-  closed : int Atomic.t;  (** When it and its peer were certainly closed. *)
+  closed : int Atomic.t;
+      (** The time when it and its peer were certainly closed. *)
 }
 
 let slots = Array.init 6 (fun _ -> Atomic.make None)
@@ -43,7 +45,7 @@ let open_ slot =
   in
   Structure_kit.update all (List.cons connection);
   if not (Atomic.compare_and_set slot None (Some connection)) then begin
-    (* nobody has seen it *)
+    (* No other task has seen it. *)
     Aio.close fd;
     Aio.close peer;
     Atomic.set closed (now ())
@@ -52,7 +54,7 @@ let open_ slot =
 let errors = Atomic.make []
 let wrong what = Structure_kit.update errors (List.cons what)
 
-(* What its channel wrote, and nothing else, has come. *)
+(* Only data from its own channel has come. *)
 let rec drain ({ name; peer; _ } as connection) =
   let b = Bytes.create 6 in
   match Unix.read peer b 0 6 with
@@ -68,15 +70,15 @@ let close ~by_channels slot =
   | None -> ()
   | Some ({ fd; ic; oc; closed; _ } as connection) ->
       if by_channels then Aio.close_in ic;
-      (* [close_out] would wait for whoever writes, and nobody reads *)
+      (* [close_out] would wait for a writing task, and nothing reads. *)
       Aio.close fd;
-      (* they do nothing, whatever the number is by now *)
+      (* These calls do nothing, even if the number belongs to another file by now. *)
       Aio.close_in ic;
       Aio.close_out_noerr oc;
       Stdlib.Mutex.protect connection.peer_lock (fun () ->
           drain connection;
           connection.peer_is_open <- false);
-      (* those who read that number wait for the peer *)
+      (* Tasks that read from that number wait for the peer. *)
       Aio.close connection.peer;
       Atomic.set closed (now ())
 
@@ -119,7 +121,7 @@ let wait { fd; _ } =
   try Event.(select [ Aio.readable_evt fd; timeout 0.0002 ])
   with Unix.Unix_error (EBADF, _, _) -> ()
 
-(* [may_give_up]: where tasks can be cancelled. *)
+(* [may_give_up] is true if the host can cancel tasks. *)
 let step random ~may_give_up =
   let below n = Random.State.int random n in
   let slot = slots.(below (Array.length slots)) in
@@ -150,12 +152,12 @@ let hosts : (string * bool * ((unit -> unit) -> unit)) list =
 
 let steps = if instrumented then 300 else 5_000
 
-(* The number is not looked at: it may be another file's. *)
+(* This doesn't check the number, because it may belong to another file. *)
 let is_open { closed; _ } = Atomic.get closed = max_int
 
-(* The pollers get their own descriptors before there are connections. A poller that began
-   later could have the number of a connection that was closed, and who still reads that
-   number would read its bell. *)
+(* The pollers get their own descriptors before there are connections. A later poller could get
+   the number of a closed connection. A task that still reads from that number would then read
+   the poller's notifications. *)
 let start_pollers () =
   let from, to_ = Unix.pipe ~cloexec:true () in
   let wait () = Event.(select [ Aio.readable_evt from; timeout 0.001 ]) in
@@ -164,7 +166,7 @@ let start_pollers () =
   Aio.close from;
   Aio.close to_
 
-(* Each host in a domain with two tasks, the last ones in two threads. *)
+(* Each host has two tasks in its own domain. The last host has two threads instead. *)
 let random () =
   start_pollers ();
   let running = Atomic.make 0 in
@@ -192,7 +194,7 @@ let random () =
   let joins = List.mapi start hosts in
   let turn = ref 0 in
   eventually "all have ended" (fun () ->
-      (* all may be waiting *)
+      (* All tasks may be waiting, so this closes connections. *)
       incr turn;
       close ~by_channels:(!turn land 8 = 0) slots.(!turn mod Array.length slots);
       Atomic.get running = 0);

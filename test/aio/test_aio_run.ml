@@ -1,5 +1,5 @@
-(* The loop of [run], in a process without other domains: no second thread, signals,
-   and many connections. *)
+(* The loop of [run] in a process without other domains: no second thread, signals, and many
+   connections. *)
 
 open Concord_test_support
 open Check
@@ -11,7 +11,7 @@ let has_thread = Concord_aio__Readiness.has_thread
 
 (* --- One thread ------------------------------------------------------------- *)
 
-(* Alcotest and [Check] may have threads of their own. *)
+(* Alcotest and [Check] may have their own threads, so this compares numbers of threads. *)
 let no_thread () =
   let before = threads () in
   Aio.run (fun () ->
@@ -24,7 +24,7 @@ let no_thread () =
       Unix.close to_);
   no "a thread polls" (has_thread ())
 
-(* Tasks keep the loop busy, and nothing but the descriptor ends them. *)
+(* Tasks keep the loop busy, and only the descriptor ends them. *)
 let busy () =
   Aio.run @@ fun () ->
   with_pipe @@ fun from to_ ->
@@ -35,7 +35,7 @@ let busy () =
         ready := true)
   in
   put to_ "x";
-  eventually "it is looked at" ~pause:Fifo.yield (fun () -> !ready);
+  eventually "the pipe is polled" ~pause:Fifo.yield (fun () -> !ready);
   Unix.close from;
   Unix.close to_
 
@@ -63,7 +63,7 @@ let with_timer handler f =
       set 0.;
       Sys.set_signal Sys.sigalrm before)
 
-(* The handler alone writes what the task reads. *)
+(* Only the handler writes what the task reads. *)
 let interrupted () =
   Aio.run @@ fun () ->
   with_pipe @@ fun from to_ ->
@@ -96,7 +96,7 @@ let struck () =
               let (_ : Fifo.handle) = Fifo.fork wait in
               wait ())));
   yes "unwound" (!unwound >= 1);
-  int "nobody waits" 0 (waiting ());
+  int "no task waits" 0 (waiting ());
   Unix.close from;
   Unix.close to_;
   yes "no descriptor is left" (descriptors () <= before + 2)
@@ -141,7 +141,7 @@ let no_descriptor_to_accept () =
 
 exception Failing
 
-(* What is printed by a task that ends last, and before an exception. *)
+(* The output of a task that ends last, and output before an exception. *)
 let standard_output () =
   with_pipe @@ fun from to_ ->
   Children.in_child (fun () ->
@@ -167,8 +167,7 @@ let standard_output () =
 let many = 10_000
 let batch = 1000
 
-(* A process opens the connections, batch by batch, as it is told to, and then writes to
-   each. *)
+(* A process opens the connections batch by batch, on request, and then writes to each. *)
 let peers address ~told ~tell =
   let wait () = ignore (Unix.read told (Bytes.create 1) 0 1 : int) in
   let connect _ =
@@ -224,7 +223,7 @@ let idle () =
             Alcotest.failf "an idle connection takes %d words" each;
           put tell_peers "x");
       int "ended" many !ended;
-      int "nobody waits" 0 (waiting ());
+      int "no task waits" 0 (waiting ());
       put tell_peers "x";
       ignore (Unix.waitpid [] child : int * Unix.process_status);
       List.iter Unix.close [ listener; told; tell_peers; hear; tell ];
@@ -241,7 +240,7 @@ let many_idle () =
     Printf.printf "skipped: only %d descriptors are left (ulimit -n)\n" left
   else idle ()
 
-(* A loop that has ended, and one that is busy, hold no file that nobody waits for. *)
+(* A loop that has ended, and a busy one, keep no file that no task waits for. *)
 let lets_go ~busy () =
   let here, there = Unix.socketpair ~cloexec:true PF_UNIX SOCK_STREAM 0 in
   let has_ended () =
@@ -270,11 +269,11 @@ let () =
         [
           test "no descriptor is left" no_descriptor;
           test "no second thread" no_thread;
-          test "a busy loop looks" busy;
+          test "a busy loop polls" busy;
           test "woken by a thread" woken_from_outside;
           test "EINTR" interrupted;
-          test "ended, it lets go" (lets_go ~busy:false);
-          test "busy, it lets go" (lets_go ~busy:true);
+          test "a loop that has ended lets go" (lets_go ~busy:false);
+          test "a busy loop lets go" (lets_go ~busy:true);
           test "a signal handler that raises" struck;
           test "no descriptor is left to accept" no_descriptor_to_accept;
           test "fork, in a task" Children.fork_in_run;

@@ -1,5 +1,5 @@
-(* Threads of every style, a task, a system thread and a domain wait for descriptors by the
-   events, each beside others of its kind that go on. *)
+(* Threads of every style, a task, a system thread and a domain wait for descriptors by events.
+   Others of the same kind continue meanwhile. *)
 
 open Concord
 open Concord_test_support
@@ -25,7 +25,7 @@ module Make (S : Style.S) = struct
     List.iter spawn fs;
     start ()
 
-  (* The writer is a thread of the same set, and goes on meanwhile. *)
+  (* The writer is a thread of the same set, and continues meanwhile. *)
   let within () =
     with_pipe @@ fun from to_ ->
     traced [ "writes"; "ready" ] @@ fun say ->
@@ -42,7 +42,7 @@ module Make (S : Style.S) = struct
           return ());
       ]
 
-  (* Until a thread outside writes, the whole set waits. *)
+  (* The whole set waits until a thread outside writes. *)
   let from_outside () =
     with_pipe @@ fun from to_ ->
     let join =
@@ -92,7 +92,7 @@ module Make (S : Style.S) = struct
       ] )
 end
 
-(* All wait at once, each for a descriptor of its own and for one that they share. *)
+(* All wait at once, each for its own descriptor and for one that they share. *)
 let together () =
   with_pipe @@ fun shared to_shared ->
   let of_styles =
@@ -121,7 +121,7 @@ let together () =
   let n = List.length waits + 1 in
   until_waiting n;
   List.iter (fun (_, to_) -> byte to_) own;
-  (* those that wait now do so for the other one *)
+  (* The threads that still wait do so for the shared one. *)
   until_waiting n;
   byte to_shared;
   List.iter (fun join -> join ()) joins;
@@ -131,16 +131,16 @@ let together () =
       Aio.close from;
       Aio.close to_)
     own;
-  int "nobody waits" 0 (Concord_aio__Readiness.waiting ())
+  int "no task waits" 0 (Concord_aio__Readiness.waiting ())
 
 (* --- Domains ---------------------------------------------------------------- *)
 
 let lines = 200
 
-(* Alcotest's checks are for one domain at a time. *)
+(* Alcotest's checks can only be used by one domain at a time. *)
 let expect line line' = if line <> line' then failwith line'
 
-(* Each domain has its loop; they share the workers. *)
+(* Each domain has its loop, and they share the workers. *)
 let files () =
   let name = Filename.temp_file "concord" "aio" in
   let copy i () =
@@ -220,6 +220,6 @@ let () =
           [
             test "files" files;
             test "shared channels" shared_channels;
-            test "closed beside" closed_beside;
+            test "closed while tasks begin to wait" closed_beside;
           ] );
       ])

@@ -6,7 +6,7 @@ module Poller = Concord_aio__Poller
 
 let rounds = 50_000
 
-(* Another domain wakes it once for each round, at no time in particular. *)
+(* Another domain wakes it once for each round, at an arbitrary time. *)
 let woken () =
   let poller = Poller.take () in
   let asked = Atomic.make 0 in
@@ -28,7 +28,7 @@ let woken () =
   done;
   join ()
 
-(* With nothing to do from the start the loop sleeps. *)
+(* If there is nothing to do from the start, the loop sleeps. *)
 let sleeps () =
   let poller = Poller.take () in
   let polls = Atomic.make 0 and over = Atomic.make false in
@@ -39,7 +39,7 @@ let sleeps () =
           Atomic.incr polls
         done)
   in
-  (* so long as it takes a loop that does not sleep to go round often *)
+  (* In this time, a loop that doesn't sleep would poll many times. *)
   let until = Unix.gettimeofday () +. 0.05 in
   while Unix.gettimeofday () < until && Atomic.get polls < 1000 do
     Domain.cpu_relax ()

@@ -1,5 +1,5 @@
-(* Each in a process of its own: a scheduler is started once, and the variable is read when
-   the library is initialised. *)
+(* Each part runs in its own process, because a scheduler is started only once, and the library
+   reads the variable when it is initialised. *)
 let () =
   match Sys.argv with
   | [| _; "go" |] -> Async_cases.Going.run ()

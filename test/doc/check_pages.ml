@@ -1,15 +1,16 @@
-(* Is the built documentation, the folder that is the first argument, fit to be
-   read? Each link leads somewhere; and in a browser nothing fails, every picture
-   is drawn, no page is wider than the window, and the cells of tables have room
-   for their text. In the second argument it must find each of these faults.
-   Where Chromium is not installed only the links are looked at, and it says so. *)
+(* Checks that the built documentation can be read. Its folder is the first argument. Each link
+   must lead somewhere. In a browser nothing may fail, every picture must be drawn, no page may
+   be wider than the window, and the cells of tables must have room for their text. In the
+   second argument, a folder of faulty pages, it must find each of these faults. If Chromium
+   isn't installed, it only checks the links, and prints that. *)
 
 module Browser = Concord_test_browser
 
 let narrow = 400
 let wide = 1280
 
-(* Text that is longer than this is not to stand in a column that is narrower than that. *)
+(* Text that is longer than the first number must not be in a column that is narrower than the
+   second one. *)
 let layout_script =
   {|(() => {
       const faults = [], page = document.documentElement
@@ -43,10 +44,10 @@ let contains sub text = Option.is_some (Links.find sub text 0)
 
 exception Stop of string list
 
-(* Not [exit]: the browser has to be ended before. *)
+(* This doesn't use [exit], because the browser has to be ended first. *)
 let stop_with lines = raise (Stop lines)
 
-(* That it would see them. *)
+(* Checks that it would find the faults. *)
 let check_that_it_sees faults expected =
   match
     List.filter (fun e -> not (List.exists (contains e) faults)) expected
@@ -54,15 +55,15 @@ let check_that_it_sees faults expected =
   | [] -> ()
   | unseen -> stop_with ("not seen:" :: unseen)
 
-(* The pages of packages, and of their main modules. Those of the modules in them are
-   laid out by odoc alike. *)
+(* The pages of packages and of their main modules. odoc lays out the pages of inner modules in
+   the same way. *)
 let is_opened root page =
   let rec depth folder =
     if folder = root then 0 else 1 + depth (Filename.dirname folder)
   in
   depth page <= 3
 
-(* What a reader types, and a place that must be among the first results. *)
+(* The text that a reader types, and a target that must be among the first results. *)
 let searches =
   [
     ("Stream.take", 1, "concord/Concord/Stream/index.html#val-take");
@@ -104,7 +105,7 @@ let faults_of_search browser page =
         ])
     searches
 
-(* What is written by hand is also looked at in the window of a telephone. *)
+(* Pages that are written by hand are also checked in a window as narrow as a telephone's. *)
 let is_by_hand page = Filename.basename (Filename.dirname page) = "concord"
 let can_search root = Sys.file_exists (Filename.concat root "lunr.js")
 

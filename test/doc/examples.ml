@@ -1,6 +1,6 @@
-(* Prints the examples of the page that is the second argument: "copied", as who reads it
-   would copy them, with prompts and answers; or the "answers" only, as a toplevel gives
-   them to the phrases. *)
+(* Prints the examples of the page in the second argument. With "copied", it prints them as a
+   reader would copy them, with prompts and answers. With "answers", it prints only the answers
+   that a toplevel gives to the phrases. *)
 
 let indentation line =
   let rec spaces n =
@@ -8,7 +8,7 @@ let indentation line =
   in
   spaces 0
 
-(* Examples stand in code blocks without a label, two columns to the right. *)
+(* Examples are in code blocks without a label, indented by two columns. *)
 let examples page =
   let rec outside = function
     | [] -> []
@@ -41,5 +41,5 @@ let () =
   | "copied" -> List.iter print_endline lines
   | _ ->
       List.iter print_endline (answers lines);
-      (* which the toplevel prints at the end of its input *)
+      (* The toplevel prints this at the end of its input. *)
       print_newline ()

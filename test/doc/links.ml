@@ -8,7 +8,7 @@ let rec pages folder =
 
 let read file = In_channel.with_open_bin file In_channel.input_all
 
-(* The start of [sub] in [text] from [i] on. *)
+(* The start of [sub] in [text] at or after [i]. *)
 let find sub text i =
   let last = String.length text - String.length sub in
   let rec look i =
@@ -53,7 +53,7 @@ let decode_percents text =
   go 0;
   Buffer.contents buffer
 
-(* The values of an attribute. Code on a page has no tags: its quotes are
+(* The values of an attribute. Code on a page contains no tags, because its quotes are
    entities. *)
 let values attribute html =
   let start = Printf.sprintf " %s=\"" attribute in

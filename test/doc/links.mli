@@ -1,12 +1,12 @@
 (** The links of HTML files to files on the disk. *)
 
 val find : string -> string -> int -> int option
-(** [find sub text i] is where [sub] stands in [text], from [i] on. *)
+(** [find sub text i] is the position of [sub] in [text], at or after [i]. *)
 
 val pages : string -> string list
-(** The HTML files in a folder and the folders in it, sorted. *)
+(** The HTML files in a folder and its subfolders, sorted. *)
 
 val broken : string list -> string list
-(** [broken pages] has a line for each link or picture of these files that leads
-    to a file that is not there, or to a place that the file does not have.
-    Addresses elsewhere are not followed. *)
+(** [broken pages] has a line for each bad link or picture of these files. A
+    link is bad if it leads to a file that doesn't exist, or to an anchor that
+    the file doesn't have. Links to other sites aren't followed. *)

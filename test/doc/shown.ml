@@ -1,6 +1,6 @@
-(* Does the page that is the first argument show programs of the file that is the
-   second one as they are? They are the blocks which define [theirs], [ours] or [together],
-   or with the third argument "all" those that mdx does not execute. *)
+(* Checks that the page in the first argument shows programs of the file in the second one
+   unchanged. It checks the code blocks that define [theirs], [ours] or [together]. With the
+   third argument "all", it checks all blocks that mdx doesn't execute. *)
 
 let read file = In_channel.with_open_bin file In_channel.input_all
 let contains sub text = Option.is_some (Links.find sub text 0)

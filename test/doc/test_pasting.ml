@@ -1,5 +1,5 @@
-(* What the toplevel of ./dev utop reads of these lines. A line that is marked with [!] is the last
-   one that is there for now. *)
+(* The input that the toplevel of ./dev utop gets from these lines. A line marked with [!] is
+   the last one that is available for now. *)
 
 let read lines =
   let t = Pasting.create () in
@@ -19,7 +19,7 @@ let case name lines expected =
 let () =
   Alcotest.run "Pasting"
     [
-      ( "what is read",
+      ( "input of the toplevel",
         [
           case "typed phrases"
             [ "let x ="; "1"; ";;"; "x" ]

@@ -1,4 +1,4 @@
-What is typed into the toplevel of ./dev utop is read as ever:
+The toplevel of ./dev utop reads typed input as any toplevel does:
 
   $ printf 'let x =\n1\n;;\nx + 1;;\n' | ../../tools/toplevel/concord_top.exe -noinit -noprompt -no-version
   val x : int = 1

@@ -1,8 +1,8 @@
-(* lib/README.md lists the folders of the library in an order. No file uses a file of a folder
-   that comes later, so that there is no circle among them; and each folder has a README that
-   says which question it answers, which rule holds, and where to start.
+(* lib/README.md lists the folders of the library in an order. No file may use a file of a
+   later folder, so that there is no cycle among them. Each folder has a README that says which
+   question it answers, which rule holds, and where to start.
 
-   Arguments: the folder lib, and what [ocamldep -modules] says of its files. *)
+   The arguments are the folder lib, and the output of [ocamldep -modules] for its files. *)
 
 let lib = Sys.argv.(1)
 let lines file = In_channel.with_open_bin file In_channel.input_lines
@@ -15,7 +15,7 @@ let fault format =
       prerr_endline ("FAIL " ^ text))
     format
 
-(* [`name`] in the first column of the table. *)
+(* The name in backquotes in the first column of the table. *)
 let folder_of_row line =
   match String.split_on_char '|' line with
   | "" :: first :: _ :: _ -> (
@@ -26,13 +26,14 @@ let folder_of_row line =
 
 let order = List.filter_map folder_of_row (lines (lib ^ "/README.md"))
 
-(* The index of the public modules is not in a folder, and comes last. *)
+(* The index of the public modules isn't in a folder, and comes last. *)
 let rank folder =
   match List.find_index (String.equal folder) order with
   | Some rank -> rank
   | None -> List.length order
 
-(* "../../lib/time/timer.ml: Deadlines Mtime_clock Unix", the path relative to lib. *)
+(* For example "../../lib/time/timer.ml: Deadlines Mtime_clock Unix". The path is made relative
+   to lib. *)
 let file_of_line line =
   let colon = String.index line ':' in
   let path = String.sub line 0 colon in
@@ -49,7 +50,7 @@ let module_of path =
   String.capitalize_ascii Filename.(remove_extension (basename path))
 
 let is_apart path =
-  (* [concord.fifo], a library of its own, which uses the index *)
+  (* [concord.fifo] is a separate library, which uses the index. *)
   String.starts_with ~prefix:"fifo/library/" path
 
 let files =

@@ -1,8 +1,9 @@
-(* A package that uses something of the inside of concord finds it in [Concord.Private], where
-   all of that is listed. The compiler would let it use any module under its mangled name, as
-   [Concord__Timer] for lib/time/timer.ml. Only tests do so, because they look at the inside.
+(* A package that uses an internal module of concord must take it from [Concord.Private], which
+   lists all such modules. The compiler would let it use any module under its mangled name, for
+   example [Concord__Timer] for lib/time/timer.ml. Only tests do that, because they inspect
+   internal state.
 
-   Arguments: the source files outside of lib/ and test/. *)
+   The arguments are the source files outside of lib/ and test/. *)
 
 let mangled = "Concord__"
 

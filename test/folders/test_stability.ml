@@ -1,16 +1,16 @@
-(* Each public module says how stable it is, in the second paragraph of its interface:
-   {b Stability}: ... What the words mean is said on the index page of the documentation.
+(* Each public module says how stable it is, in the second paragraph of its interface, as
+   {b Stability}: ... The index page of the documentation explains the words.
 
-   Public are the main modules of the libraries ([Concord], [Concord_lwt], ...), and the
-   modules that these have under their own names, as [module Mutex = Mutex].
+   The public modules are the main modules of the libraries ([Concord], [Concord_lwt], ...),
+   and the modules that these contain under their own names, as [module Mutex = Mutex].
 
-   Arguments: the interfaces of all packages. *)
+   The arguments are the interfaces of all packages. *)
 
 let mark = "{b Stability}: "
 let words = [ "stable"; "experimental"; "none" ]
 let read file = In_channel.with_open_bin file In_channel.input_all
 
-(* Not what dune makes of those that a rewriter has seen. *)
+(* This leaves out the copies that dune makes of interfaces after a rewriter. *)
 let files =
   List.tl (Array.to_list Sys.argv)
   |> List.filter (fun file -> not (Filename.check_suffix file ".pp.mli"))
@@ -29,10 +29,10 @@ let is_main file =
   let has prefix = String.starts_with ~prefix (name_of file) in
   has "concord" || has "ppx_concord"
 
-(* "../../lib/debug/debug.mli" is of "lib". *)
+(* For example, "../../lib/debug/debug.mli" belongs to "lib". *)
 let package_of file = List.nth (String.split_on_char '/' file) 2
 
-(* A name may be that of files in several packages, but not in lib/. *)
+(* Files in several packages may have the same name, but not in lib/. *)
 let interface_of ~beside name =
   let candidates =
     List.filter

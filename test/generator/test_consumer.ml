@@ -3,7 +3,7 @@ open Concord_generator
 open Concord_test_support
 open Check
 
-(* Whole numbers between spaces; says what it has seen when it ends. *)
+(* Parses whole numbers between spaces. It calls [say] when it ends. *)
 let numbers ?(say = ignore) read =
   Fun.protect ~finally:(fun () -> say "unwound") @@ fun () ->
   let rec skip found =
@@ -43,7 +43,7 @@ let nothing () =
     "no input" []
     (Consumer.finish (Consumer.create numbers))
 
-(* It may end before its input does, also before it reads at all. *)
+(* It may end before its input does, even before it reads at all. *)
 let ends_early () =
   let t = Consumer.create (fun read -> Option.get (read ())) in
   Consumer.push t 1;
@@ -85,7 +85,7 @@ let closed () =
   Consumer.close t;
   raises "not begun" Consumer.Closed (fun () -> Consumer.finish t)
 
-(* It is closed again where it reads again. *)
+(* [Closed] is raised again where it reads again. *)
 let catches_closed () =
   let t =
     Consumer.create (fun read ->

@@ -6,7 +6,7 @@ open Check
 let ints = Alcotest.(check (list int))
 let next_is what expected g = Alcotest.(check (option int)) what expected g
 
-(* 1 to [n]; says when it ends, in whatever way. *)
+(* Yields 1 to [n]. It calls [say] when it ends, in any way. *)
 let count ?(say = ignore) n yield =
   Fun.protect
     (fun () ->
@@ -23,13 +23,13 @@ let elements () =
     next_is "element" (Some i) (Generator.next g)
   done;
   for _ = 1 to 3 do
-    next_is "the end, for ever" None (Generator.next g)
+    next_is "the end, again" None (Generator.next g)
   done
 
 let nothing () =
   next_is "empty" None (Generator.next (Generator.of_iter ignore))
 
-(* The traversal runs when it is asked, and no further. *)
+(* The traversal runs only when an element is requested, and stops after it. *)
 let on_demand () =
   traced [ "asked"; "1"; "got"; "asked"; "2"; "got" ] @@ fun say ->
   let g =
@@ -75,7 +75,7 @@ let slides () =
     (fun expected -> next_is "tree" expected (next ()))
     [ Some 1; Some 2; Some 1; None; None ]
 
-(* As on the slides. At the end the last continuation is still there. *)
+(* The program of the slides. At the end, the last continuation still exists. *)
 let slides_gen (type a) iter : unit -> a option =
   let open Effect.Deep in
   let module M = struct
@@ -109,7 +109,7 @@ let slides_fault () =
   raises "the slides' own, after the end" Effect.Continuation_already_resumed
     next
 
-(* One generator's elements are not those of another, although it runs inside. *)
+(* A generator doesn't yield the elements of another one, even if that runs inside it. *)
 let nested () =
   let outer =
     Generator.of_iter (fun yield_outer ->
@@ -181,9 +181,9 @@ let in_itself () =
     Generator.of_iter (fun yield ->
         refused "in itself" (fun () -> Generator.next !g);
         yield 1);
-  next_is "it goes on" (Some 1) (Generator.next !g)
+  next_is "it continues" (Some 1) (Generator.next !g)
 
-(* Dropped half-way: what it refers to is freed with its stack. *)
+(* A generator is dropped half-way. Its stack is freed with everything that it refers to. *)
 let dropped () =
   let freed = ref false in
   let drop () =
@@ -246,7 +246,7 @@ let on_another_domain () =
   next_is "here again" (Some 3) (Generator.next g);
   ints "there again" [ 4 ] (in_domain (fun () -> Generator.to_list g))
 
-(* Two domains at once: each element is given once, or the call is refused. *)
+(* Two domains call it at the same time. Each element is returned once, or the call is refused. *)
 let two_domains () =
   let n = 20_000 in
   let g = Generator.of_iter (count n) in
@@ -263,7 +263,7 @@ let two_domains () =
   let mine = work () in
   int "each element once" (n * (n + 1) / 2) (mine + join ())
 
-(* Whichever comes first; the traversal is unwound once. *)
+(* Either may come first. The traversal is unwound once. *)
 let close_races () =
   for _ = 1 to 500 do
     let unwound = Atomic.make 0 in
@@ -334,7 +334,7 @@ let closed_before_failure () =
   Generator.close g;
   next_is "closed" None (Generator.next g)
 
-(* What was taken is not kept. *)
+(* Elements that were taken aren't kept alive. *)
 let ahead_frees () =
   let freed = ref 0 in
   let g =

@@ -1,3 +1,3 @@
 val run : QCheck2.Test.t list -> unit
-(** Runs those of the tests that the seed draws, in a long run all, with random
-    commands of the same seed, and ends the program. *)
+(** Runs the tests that the seed draws, or all tests in a long run. The random
+    commands depend on the same seed. It then ends the program. *)

@@ -1,4 +1,4 @@
-(* What never waits, of Broadcast and Channel, against models. *)
+(* The operations of Broadcast and Channel that never wait, against models. *)
 
 open Concord
 module Race = Concord_test_support.Race
@@ -9,14 +9,14 @@ module Broadcasts (Limit : sig
   val limit : Broadcast.limit option
 end) =
 struct
-  (* Two subscriptions; the first may be made anew, on one domain. Where senders wait, the one
-     before is ended then. *)
+  (* Two subscriptions. On one domain, the first one may be replaced. If senders wait, this
+     ends the earlier subscription. *)
   type sut = {
     t : int Broadcast.t;
     subscriptions : int Broadcast.subscription array;
   }
 
-  (* [missed]: how many each subscription has to be told of. *)
+  (* [missed] is how many missed values each subscription still has to be told about. *)
   type state = {
     pending : int list array;
     missed : int array;
@@ -68,7 +68,7 @@ struct
 
   let cleanup _ = ()
 
-  (* Each as often as its number tells. *)
+  (* Each generator is used as often as its number says. *)
   let weighted gens =
     Gen.oneof
       (List.concat_map (fun (n, gen) -> List.init n (fun _ -> gen)) gens)
@@ -103,7 +103,7 @@ struct
         Array.for_all (fun items -> List.length items < n) state.pending
     | Some (Drop_oldest _) | None -> true
 
-  (* Those that are not ended, and so are told of the values. *)
+  (* A subscription that has ended receives no further values. *)
   let is_at_end state i = state.closed || state.ended.(i)
 
   let precond cmd state =
@@ -228,15 +228,15 @@ module Held = Broadcasts (struct
   let limit = Some (Broadcast.Wait 2)
 end)
 
-(* Values that are about to be dropped may still be received on another domain, and [try_send]
-   may not see yet that one was received there. So there is no such test with a limit. *)
+(* While a value is being dropped, another domain may still receive it. And [try_send] may not
+   see yet that a value was received there. So there is no test with a limit on two domains. *)
 module Broadcasts_on_two = struct
   include Unlimited
 
   let arb_cmd _ = make ~print:show_cmd (weighted never_wait)
 end
 
-(* Nobody waits, so nobody meets. *)
+(* No task waits, so no two tasks meet. *)
 module Channels = struct
   type sut = int Channel.t
   type state = bool

@@ -1,5 +1,5 @@
-(* Choices that need not wait, over two boxes and a stream, against a model. Those are
-   made of which one alternative is ready: so it is known which one is performed. *)
+(* Choices that don't have to wait, over two boxes and a stream, against a model. In each
+   choice exactly one alternative is ready, so it is known which one is performed. *)
 
 open Concord
 module Race = Concord_test_support.Race
@@ -9,7 +9,7 @@ open STM
 module Spec = struct
   type sut = { boxes : int Mvar.t array; stream : int Stream.t }
 
-  (* What is in the boxes, and in the stream, which has room for one. *)
+  (* The contents of the boxes, and of the stream, which has room for one item. *)
   type state = int option array
 
   type cmd =
@@ -90,7 +90,7 @@ module Spec = struct
         match empty state with [ i ] -> set i (Some v) | _ -> state)
     | Twice i -> set i None
 
-  (* What was taken; [-1] if something was put. *)
+  (* The value that was taken, or [-1] if a value was put. *)
   let run cmd { boxes; stream } =
     let put event = Event.wrap event (fun () -> -1) in
     let put_box i v = put (Mvar.put_evt boxes.(i) v)
@@ -123,8 +123,8 @@ module Spec = struct
     | _ -> false
 end
 
-(* A choice that finds nothing ready, because it looked at one alternative too early
-   and at the other too late, waits: but not for long. *)
+(* A choice may find nothing ready, because it checked one alternative too early and the other
+   one too late. It then waits, but not for long. *)
 module Always_one = struct
   include Spec
 

@@ -77,7 +77,7 @@ end
 
 module One = STM_sequential.Make (Spec)
 
-(* A latch that is open stays so: [await] need not be left out. *)
+(* An open latch stays open, so [await] can be included. *)
 module Two = STM_domain.Make (Spec)
 
 let tests =

@@ -1,5 +1,5 @@
-(* Lazy, against a model, on one domain and on two: of each computation it is counted
-   how often it runs, and its value, or what it raises, tells which run that was. *)
+(* Lazy against a model, on one domain and on two. Each computation counts its runs. Its value
+   or its exception shows which run that was. *)
 
 open Concord
 module Race = Concord_test_support.Race
@@ -8,14 +8,14 @@ open STM
 
 exception Refused of int
 
-(* The lazy values: what each of them needs, and whether it fails. *)
+(* The lazy values: which others each of them needs, and whether it fails. *)
 type kind =
   | Leaf
   | Forced
   | Of_stdlib
   | Refuses
   | Sum of int list
-  | Tries of int  (** [-1] if the other one fails. *)
+  | Tries of int  (** The value is [-1] if the other one fails. *)
   | Needs_itself
 
 let kinds =
@@ -31,8 +31,9 @@ let kinds =
     Needs_itself;
   |]
 
-(* Nobody else needs these. While a computation runs, those that it needs are forced
-   already: one step of the model forces them all, so who looks must not see that. *)
+(* No other value needs these. While a computation runs, the values that it needs are already
+   forced, but one step of the model forces all of them. So commands that look at a value use
+   only these, which can't show this. *)
 let outermost = [ 3; 5; 6; 7; 8 ]
 let all = List.init (Array.length kinds) Fun.id
 
@@ -66,7 +67,7 @@ end) =
 struct
   type sut = { values : int Lazy.t array; runs : int Atomic.t array }
 
-  (* Those that are forced. *)
+  (* The values that have been forced. *)
   type state = Values.t
 
   type cmd =
@@ -99,7 +100,8 @@ struct
     and runs = Array.map (fun _ -> Atomic.make 0) kinds in
     let force i = Lazy.force values.(i) in
     let make i kind =
-      (* 0 if it runs once. It takes a moment, so that others come meanwhile. *)
+      (* Returns the number of earlier runs, so 0 if it runs once. It takes a moment, so that
+         others come meanwhile. *)
       let again () =
         if not Domains.alone then
           for _ = 1 to 300 do
@@ -132,7 +134,7 @@ struct
       if Atomic.get n > 1 then
         failwith (Printf.sprintf "v%d is computed %d times" i (Atomic.get n));
       if Lazy.waiters sut.values.(i) <> 0 then
-        failwith (Printf.sprintf "somebody waits for v%d" i)
+        failwith (Printf.sprintf "a task waits for v%d" i)
     in
     Array.iteri check sut.runs
 

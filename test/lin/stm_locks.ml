@@ -1,6 +1,6 @@
-(* What never waits, and what need not wait because of the state, of the structures
-   that hold no value, of watches, pools and queues of work: against models, on one domain
-   and on two. *)
+(* The structures that hold no value, and watches, pools and work queues, against models, on
+   one domain and on two. The operations are those that never wait, and those that don't have
+   to wait in the current state. *)
 
 let () =
   Drawn.run

@@ -8,7 +8,7 @@ let denied = Sys_error "Mutex.unlock: Operation not permitted"
 module Spec = struct
   type sut = Mutex.t
 
-  (* Is it locked? *)
+  (* Whether it is locked. *)
   type state = bool
 
   type cmd =
@@ -77,7 +77,7 @@ module Spec = struct
     | _ -> false
 end
 
-(* The state in which a command runs is not known on two domains. *)
+(* On two domains, the state in which a command runs isn't known. *)
 module Never_waits = struct
   include Spec
 

@@ -1,10 +1,9 @@
-(* What never waits, of Mvar, and what need not wait because of the state, against a
-   model.
+(* The operations of Mvar that never wait, and those that don't have to wait in the current
+   state, against a model.
 
-   [try_put], [take_available] and [is_empty] may take a box that is handed over for
-   one that is neither empty nor full. It is so only after somebody waited, or during
-   [modify]: without these they are strictly linearisable, which is tested here on
-   two domains. *)
+   While a box is being handed over, [try_put], [take_available] and [is_empty] may find it
+   neither empty nor full. This happens only after a task waited, or during [modify]. Without
+   these they are strictly linearisable, which is tested here on two domains. *)
 
 open Concord
 module Race = Concord_test_support.Race
@@ -116,15 +115,15 @@ module Spec = struct
     | _ -> false
 end
 
-(* The state in which a command runs is not known on two domains. *)
+(* On two domains, the state in which a command runs isn't known. *)
 module Never_waits = struct
   include Spec
 
   let arb_cmd _ = make ~print:show_cmd (Gen.oneof never_wait)
 end
 
-(* Each operation is a task of a scheduler of its own. A [swap] that comes when the
-   box is empty would wait: so both domains put first, and only swap. *)
+(* Each operation is a task of its own scheduler. A [swap] that finds the box empty would wait.
+   So both domains put first, and then only swap. *)
 module Swaps = struct
   include Spec
 
@@ -140,7 +139,7 @@ module Swaps = struct
            Gen.return Read;
          ])
 
-  (* [modify] holds the box: the others wait for it, and are served in turn. *)
+  (* [modify] holds the box. Other operations wait for it, and are served in turn. *)
   let run cmd box = Concord_fifo.run (fun () -> Spec.run cmd box)
 end
 

@@ -3,7 +3,7 @@ module Race = Concord_test_support.Race
 open QCheck
 open STM
 
-(* Of one resource: so a use that does not suspend is one step. *)
+(* A pool with one resource, so a use that doesn't suspend is one step. *)
 module Spec = struct
   type sut = int Pool.t
 
@@ -85,7 +85,7 @@ module Spec = struct
     | _ -> false
 end
 
-(* A use of another domain is seen while it lasts. *)
+(* While a use lasts, another domain can see it. *)
 module In_one_step = struct
   include Spec
 

@@ -1,5 +1,5 @@
-(* What never waits, of Promise, and await of a promise that is resolved: against a
-   model, on one domain and on two. *)
+(* The operations of Promise that never wait, and await of a resolved promise, against a model,
+   on one domain and on two. *)
 
 open Concord
 module Race = Concord_test_support.Race
@@ -55,7 +55,7 @@ module Spec = struct
     | Try_fail, None -> Some (Error ())
     | _ -> state
 
-  (* Nobody would resolve it. *)
+  (* No task would resolve it. *)
   let precond cmd state = cmd <> Await || state <> None
   let outcome = result int exn
 

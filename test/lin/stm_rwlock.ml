@@ -126,7 +126,7 @@ module Prefers_writers = struct
   let init_sut () = Rwlock.create ~prefer:`Writers ()
 end
 
-(* The state in which a command runs is not known on two domains. *)
+(* On two domains, the state in which a command runs isn't known. *)
 module Never_waits = struct
   include Spec
 

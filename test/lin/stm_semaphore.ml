@@ -3,8 +3,8 @@ module Race = Concord_test_support.Race
 open QCheck
 open STM
 
-(* Both kinds: a binary one is at its most with one permit, and then refuses
-   nothing. *)
+(* Both kinds. A binary semaphore has at most one permit, and then a release is ignored instead
+   of refused. *)
 module type Kind = sig
   type t
 
@@ -151,7 +151,7 @@ end
 module Tests (Kind : Kind) = struct
   module Spec = Spec (Kind)
 
-  (* The state in which a command runs is not known on two domains. *)
+  (* On two domains, the state in which a command runs isn't known. *)
   module Never_waits = struct
     include Spec
 

@@ -1,8 +1,8 @@
-(* What never waits, of Stream and Mailbox, and what need not wait because of the
-   state, against a model.
+(* The operations of Stream and Mailbox that never wait, and those that don't have to wait in
+   the current state, against a model.
 
-   [drain] takes what was there at one moment, and removes it a little later: an item
-   that is added in between stays. So beside adds it is tested on one domain only. *)
+   [drain] takes the items of one moment, but removes them a little later, so an item that is
+   added in between stays. For this reason, [drain] beside adds is tested on one domain only. *)
 
 open Concord
 module Race = Concord_test_support.Race
@@ -39,7 +39,7 @@ let show = function
   | Is_closed -> "is_closed"
   | Waiters -> "waiters"
 
-(* The operations of Stream and of Mailbox that have the same names. *)
+(* The operations that have the same names in Stream and in Mailbox. *)
 module type Taking = sig
   type t
 
@@ -182,7 +182,7 @@ struct
   module Spec = Make_spec (Adding) (Taking)
   module One = STM_sequential.Make (Spec)
 
-  (* The state in which a command runs is not known on two domains. *)
+  (* On two domains, the state in which a command runs isn't known. *)
   module Never_waits = struct
     include Spec
 

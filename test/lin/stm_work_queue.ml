@@ -3,15 +3,15 @@ module Race = Concord_test_support.Race
 open QCheck
 open STM
 
-(* QCheck names it differently in its versions. *)
+(* QCheck's own function has different names in different versions. *)
 let weighted choices =
   QCheck.Gen.oneof
     (List.concat_map (fun (n, g) -> List.init n (fun _ -> g)) choices)
 
 let capacity = 3
 
-(* Tickets are kept by their value. Each value is added once on one domain; on two, the newest ticket
-   of a value counts, so that values are drawn from many. *)
+(* Tickets are stored by value. On one domain, each value is added once. On two domains, the
+   newest ticket of a value counts, so values are drawn from many. *)
 module Spec = struct
   type sut = {
     queue : int Work_queue.t;
@@ -81,7 +81,7 @@ module Spec = struct
            (1, return Close);
          ])
 
-  (* A value is in the queue once. *)
+  (* A value is in the queue at most once. *)
   let precond cmd state =
     match cmd with
     | Try_add v | Poll_add v -> not (List.mem v state.items)
@@ -154,7 +154,7 @@ end
 
 module One = STM_sequential.Make (Spec)
 
-(* The tickets are those of the first items, which both domains withdraw. *)
+(* Both domains withdraw the tickets of the first items. *)
 module Shared = struct
   include Spec
 
@@ -168,7 +168,7 @@ module Shared = struct
       first;
     t
 
-  (* A table is not shared: a new item is never withdrawn. *)
+  (* The table of tickets isn't shared, so a new item is never withdrawn. *)
   let added _ _ ticket = Option.is_some ticket
 
   let arb_cmd _ =

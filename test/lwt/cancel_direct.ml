@@ -1,4 +1,4 @@
-(* [Lwt.cancel] of code in direct style: where it is told, and what is protected. *)
+(* [Lwt.cancel] of code in direct style: where it raises, and what is protected. *)
 
 open Concord
 open Concord.Tools
@@ -9,7 +9,7 @@ open Support
 
 let run = Concord_lwt.run
 
-(* The code in [direct] sees the exception where it waits. *)
+(* The code in [direct] gets the exception where it waits. *)
 let direct () =
   traced [ "waits"; "cancelled"; "finally" ] @@ fun say ->
   run @@ fun () ->
@@ -28,7 +28,7 @@ let direct () =
   int "withdrawn" 0 (Mvar.waiters box);
   Lwt.return_unit
 
-(* As in other hosts, where a cancelled task can wait in [Suspend.protect] only. *)
+(* As in other hosts, a cancelled task can only wait in [Suspend.protect]. *)
 let for_good () =
   run @@ fun () ->
   let box = Mvar.create_empty () and p = Promise.create () in
@@ -42,11 +42,11 @@ let for_good () =
       Suspend.protect (fun () -> Mvar.take box)
   in
   let task = Concord_lwt.direct code in
-  (* It is told the exception, and not cancelled. *)
+  (* The task gets this exception, but it isn't cancelled. *)
   Promise.fail p Lwt.Canceled;
   let* () = Lwt.pause () in
   let* () = Lwt.pause () in
-  int "it goes on waiting" 1 (Mvar.waiters box);
+  int "it still waits" 1 (Mvar.waiters box);
   yes "not cancelled" !told;
   Lwt.cancel task;
   yes "cancelled" !again;
@@ -54,7 +54,7 @@ let for_good () =
   Mvar.put box ();
   task
 
-(* What comes under [protect] arrives where the task waits next. *)
+(* A cancellation that comes in [protect] is raised where the task waits next. *)
 let protected () =
   run @@ fun () ->
   let first = Mvar.create_empty () and second = Mvar.create_empty () in
@@ -68,14 +68,14 @@ let protected () =
   Lwt.cancel p;
   int "it waits" 1 (Mvar.waiters first);
   Lwt.cancel p;
-  int "it waits on" 1 (Mvar.waiters first);
+  int "it still waits" 1 (Mvar.waiters first);
   Mvar.put first 1;
   let* () = is_unwound "cancelled" p in
   yes "it was told" !told;
   int "it does not wait again" 0 (Mvar.waiters second);
   Lwt.return_unit
 
-(* Also if its wait was protected from an exception, and over several of them. *)
+(* Protected waits can't be cancelled, even if there are several. All of them end. *)
 let protected_on () =
   run @@ fun () ->
   let boxes = List.init 3 (fun _ -> Mvar.create_empty ()) in
@@ -103,7 +103,7 @@ let protected_on () =
   int "all was cleaned" 3 !cleaned;
   Lwt.return_unit
 
-(* Code that does not wait any more returns. *)
+(* If the code doesn't wait again, it returns. *)
 let protected_last () =
   run @@ fun () ->
   let box = Mvar.create_empty () in
@@ -115,7 +115,7 @@ let protected_last () =
   let+ v = p in
   int "its value" 1 v
 
-(* Resumed, and then cancelled: it has its value (H3), and the next wait raises. *)
+(* The task is resumed and then cancelled. It keeps its value (H3), and its next wait raises. *)
 let between () =
   run @@ fun () ->
   let first = Mvar.create_empty () and second = Mvar.create_empty () in
@@ -142,5 +142,5 @@ let between () =
               got := v;
               Mvar.take second)))
   in
-  int "nobody waits" 0 (Mvar.waiters first);
+  int "no task waits" 0 (Mvar.waiters first);
   Lwt.return_unit

@@ -1,4 +1,4 @@
-(* [Lwt.cancel] of tasks that compute a lazy value, or wait for it. *)
+(* [Lwt.cancel] of tasks that compute a lazy value or wait for it. *)
 
 open Concord
 open Concord_test_support
@@ -8,7 +8,7 @@ open Support
 
 let run = Concord_lwt.run
 
-(* Another one computes it then, on another domain or here. *)
+(* Another task then computes it, on another domain or on this one. *)
 let lazy_restart other () =
   let runs = Atomic.make 0 and never = Promise.create () in
   let t =
@@ -30,7 +30,7 @@ let lazy_restart other () =
   let+ v = second in
   int "the value" 42 v;
   int "runs" 2 (Atomic.get runs);
-  int "of the first, none" 0 (Promise.waiters never)
+  int "waiters of the cancelled computation" 0 (Promise.waiters never)
 
 let in_lwt t = Concord_lwt.Lazy.force t
 

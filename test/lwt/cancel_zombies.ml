@@ -1,4 +1,4 @@
-(* A task that is cancelled is over: it takes no signal, no lock and no item afterwards. *)
+(* A cancelled task is over. It takes no signal, no lock and no item afterwards. *)
 
 open Concord
 open Concord_test_support
@@ -8,7 +8,7 @@ open Support
 
 let run = Concord_lwt.run
 
-(* A queue in the usual way. *)
+(* A queue made in the usual way. *)
 type queue = { mutex : Mutex.t; filled : Condition.t; items : int Queue.t }
 
 let queue () =
@@ -34,8 +34,8 @@ let take q =
   in
   wait ()
 
-(* Signalled, it waits for the mutex when it is cancelled: the next one has the signal,
-   and it does not take the item. *)
+(* The task was signalled, and is cancelled while it waits for the mutex. The next task gets
+   the signal, and the cancelled one doesn't take the item. *)
 let signalled () =
   run @@ fun () ->
   let q = queue () in
@@ -54,17 +54,17 @@ let signalled () =
   let* v = second in
   int "the item" 1 v;
   yes "cancelled" (is_cancelled first);
-  int "nobody waits" 0 (Condition.waiters q.filled + Mutex.waiters q.mutex);
+  int "no task waits" 0 (Condition.waiters q.filled + Mutex.waiters q.mutex);
   no "unlocked" (Mutex.is_locked q.mutex);
   Lwt.return_unit
 
-(* The same before the loop has seen the signal. *)
+(* The same, but the task is cancelled before the loop has seen the signal. *)
 let signalled_just_now () =
   run @@ fun () ->
   let q = queue () in
   let first = take q in
   let second = take q in
-  (* No item: it would wait again. *)
+  (* There is no item yet, so the task would wait again. *)
   Condition.signal q.filled;
   Lwt.cancel first;
   yes "cancelled" (is_cancelled first);
@@ -74,7 +74,7 @@ let signalled_just_now () =
   no "unlocked" (Mutex.is_locked q.mutex);
   Lwt.return_unit
 
-(* Nobody else waits: the signal is as if it had come to nobody. *)
+(* No other task waits, so the signal has no effect. *)
 let signalled_alone () =
   run @@ fun () ->
   let q = queue () in
@@ -89,7 +89,8 @@ let signalled_alone () =
   let+ v = second in
   int "the item" 1 v
 
-(* The lock was given when it is cancelled: its function is cancelled where it waits. *)
+(* The task has been given the lock when it is cancelled, so its function is cancelled where it
+   waits. *)
 let locked_just_now () =
   run @@ fun () ->
   let box = Mvar.create_empty () in
@@ -122,15 +123,15 @@ let locked_just_now () =
   Rwlock.write_unlock l;
   Lwt.return_unit
 
-(* What a domain adds is taken, each item once, though takers are cancelled at any
-   moment. One that is cancelled has its item at once, or never. *)
+(* Takers are cancelled at any moment, but each item that a domain adds is taken once. A
+   cancelled taker has its item at once, or never. *)
 let never_a_zombie () =
   let n = 2_000 in
   let q = queue () in
   let taken = Array.make n 0 and left = ref n in
   let cancelled = ref 0 and zombies = ref 0 in
   let random = Random.State.make [| 5 |] in
-  (* It keeps the mutex after the signal; and lets somebody wait now and then. *)
+  (* The domain keeps the mutex after the signal. Now and then it lets a taker wait first. *)
   let add v =
     if v mod 20 = 0 then
       eventually "a taker waits" (fun () -> Condition.waiters q.filled > 0);
@@ -162,7 +163,7 @@ let never_a_zombie () =
           (not cancel) && (!left = 0 || Random.State.int random 8 = 0)
         in
         if cancel_now then Lwt.cancel p;
-        (* What it has at once is no zombie's. *)
+        (* A value that exists at once was not taken after the cancellation. *)
         if cancel_now && not (Lwt.is_sleeping p) then end_of p ~cancel:false
         else
           let* () = Lwt.pause () in

@@ -1,24 +1,25 @@
-(* Every operation that may wait, in monadic style; and in direct style. *)
+(* Every operation that may wait, in monadic style and in direct style. *)
 
 open Concord
 open Concord_test_support
 open Lwt.Syntax
 
-(* A structure in which one task is to wait. *)
+(* A structure in a state in which a task has to wait. *)
 type 'ok t = {
-  wait : unit -> 'ok;  (** It must wait; is its value right? *)
+  wait : unit -> 'ok;
+      (** It has to wait. The result says whether the value is right. *)
   waiters : unit -> int;
-  wake : unit -> unit;  (** Ends the wait, and waits for nobody itself. *)
+  wake : unit -> unit;  (** Ends the wait, and never waits itself. *)
   kept : unit -> bool;
-      (** After [wake], if the waiter had gone: what it would have consumed is
-          there. *)
-  remembers : bool;  (** [wake] may come first. *)
+      (** Called after [wake] if the waiter was cancelled. Checks that the value
+          for the waiter still exists. *)
+  remembers : bool;  (** [wake] may come before [wait]. *)
 }
 
 (* --- From the table of the operations --------------------------------------- *)
 
 let of_operation map { Operations.service; remembers; make; _ } wait () =
-  (* What the first wake gives, which is the same in each structure. *)
+  (* The value of the first wake, which is the same in each structure. *)
   let given = (make 1).wake () in
   let kept =
     match service with
@@ -37,7 +38,7 @@ let of_operation map { Operations.service; remembers; make; _ } wait () =
 let wait { Operations.wait; _ } = wait
 let with_event f { Operations.event; _ } name = f ((Option.get event) name)
 
-(* The operations in one style, or their events: in each way that has a name. *)
+(* The operations in one style, or their events, for each way with its name. *)
 let each map operations ways =
   let case (operation : _ Operations.t) (way, wait, of_event) =
     if of_event && Option.is_none (operation.make 1).event then None
@@ -123,7 +124,7 @@ let computing map force () =
     remembers = true;
   }
 
-(* The mutex is kept. *)
+(* The mutex is locked until the wake. *)
 let condition () =
   let m = Mutex.create () and c = Condition.create () in
   Mutex.lock m;

@@ -4,7 +4,8 @@ module L = Concord_lwt
 
 let ignored p = Lwt.map ignore p
 
-(* Each need not wait, again and again, if no other task uses it. *)
+(* If no other task uses the structures, these operations never have to wait, however often
+   they are called. *)
 let operations () =
   let full = Mvar.create 1 and box = Mvar.create_empty () in
   let mailbox = Mailbox.create () and stream = Stream.create 1 in

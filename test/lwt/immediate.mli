@@ -1,5 +1,5 @@
-(** Operations that need not wait. *)
+(** Operations that don't have to wait. *)
 
 val operations : unit -> (string * (unit -> unit Lwt.t)) list
-(** By their names, on structures that are created now. Each can be called again
-    and again, if no other task uses its structure. *)
+(** The operations by name, on new structures. If no other task uses its
+    structure, an operation can be called again and again. *)

@@ -1,4 +1,4 @@
-(* What the programs here share. *)
+(* Helpers for the programs in this folder. *)
 
 open Concord
 open Concord_test_support
@@ -10,16 +10,16 @@ exception Boom
 let sleeps p = Lwt.state p = Lwt.Sleep
 let is_cancelled p = Lwt.state p = Lwt.Fail Lwt.Canceled
 
-(* Lets all others go on. *)
+(* Lets all other tasks run. *)
 let turns n = Lwt_list.iter_s Lwt.pause (List.init n ignore)
 
-(* Cancelled, in a while. *)
+(* Checks that the promise is cancelled after a few turns. *)
 let is_unwound what p =
   let* () = turns 5 in
   yes what (is_cancelled p);
   Lwt.return_unit
 
-(* [with_host host f] gives [f] a function that has jobs done in a task of [host], on
+(* [with_host host f] passes [f] a function. That function runs a job in a task of [host], on
    another thread. *)
 let with_host host f =
   let jobs = Mailbox.create () in
@@ -37,7 +37,7 @@ let with_host host f =
       Mailbox.close jobs;
       join ())
 
-(* Never raised, but the failure of the promise. *)
+(* The exception must be the promise's failure, and must not be raised. *)
 let fails what expected make =
   match make () with
   | exception e -> Alcotest.failf "%s raised %s" what (Printexc.to_string e)

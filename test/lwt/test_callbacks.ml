@@ -1,4 +1,4 @@
-(* Direct style in plain callbacks, where nothing can wait. *)
+(* Direct style in plain callbacks, which can't wait. *)
 
 open Concord
 open Concord.Tools
@@ -18,7 +18,7 @@ let in_callback () =
     int (name ^ ": withdrawn") 0 (waiters ());
     wake ();
     yes (name ^ ": nothing is lost") (kept ());
-    (* The loop is as before. *)
+    (* The loop continues as before. *)
     Lwt.pause ()
   in
   run (fun () -> Lwt_list.iter_s each Cases.direct)
@@ -27,8 +27,8 @@ let in_callback () =
 
 exception Wrapped of exn
 
-(* The computation has to wait there: it has not failed, whatever it raises then, and is
-   run by the next one. *)
+(* The computation would have to wait there. So it hasn't failed, whatever it raises, and the
+   next task to force the value runs it again. *)
 let lazy_refused () =
   let each (name, from_fun) =
     let p = Promise.create () and runs = ref 0 in
@@ -42,7 +42,7 @@ let lazy_refused () =
     | (_ : int) -> Alcotest.fail (name ^ ": it has a value")
     | exception _ -> ());
     yes (name ^ ": it has not failed") (Lazy.peek t = None);
-    int (name ^ ": nobody waits") 0 (Promise.waiters p);
+    int (name ^ ": no task waits") 0 (Promise.waiters p);
     let forced = Concord_lwt.Lazy.force t in
     int (name ^ ": the next one waits") 1 (Promise.waiters p);
     Promise.fill p 5;
@@ -75,7 +75,7 @@ let lazy_refused () =
   yes "it has not failed" (Lazy.peek t = None);
   Lwt.return_unit
 
-(* A task that waits for it meanwhile goes on with it, in its own domain. *)
+(* A task that waits for the value meanwhile continues the computation, in its own domain. *)
 let lazy_passed_on () =
   run @@ fun () ->
   let p = Promise.create () and runs = Atomic.make 0 in
@@ -100,7 +100,7 @@ let lazy_passed_on () =
   int "runs" 2 (Atomic.get runs);
   Lwt.return_unit
 
-(* What fails without having to wait, has failed for everybody. *)
+(* A computation that fails without having to wait has failed for all tasks. *)
 let lazy_failed () =
   run @@ fun () ->
   let runs = ref 0 in
@@ -115,7 +115,7 @@ let lazy_failed () =
   raises "there" Exit (fun () -> in_domain (fun () -> Lazy.force t));
   int "runs" 1 !runs;
   no "a callback is not cancelled" (Suspend.is_cancelled ());
-  (* Refused before, it fails where it can wait. *)
+  (* Refused here before, the computation fails later where it can wait. *)
   let p = Promise.create () in
   let u = Lazy.from_fun (fun () -> Promise.await p) in
   raises "refused" Concord_lwt.In_callback (fun () -> Lazy.force u);
@@ -135,7 +135,7 @@ let message () =
       "callback";
     ]
 
-(* What need not wait, is done. *)
+(* An operation that doesn't have to wait is performed. *)
 let callback_at_once () =
   run @@ fun () ->
   let* () = Lwt.pause () in
@@ -145,7 +145,8 @@ let callback_at_once () =
   Mvar.put box 3;
   Lwt.return_unit
 
-(* Resumed by others just then: refused, or has its value. *)
+(* Another domain fills the boxes at the same time. Each operation is refused, or gets its
+   value. *)
 let callback_race () =
   run @@ fun () ->
   let* () = Lwt.pause () in
@@ -164,7 +165,7 @@ let callback_race () =
   let left =
     Array.fold_left
       (fun n box ->
-        int "nobody waits" 0 (Mvar.waiters box);
+        int "no task waits" 0 (Mvar.waiters box);
         if Mvar.is_empty box then n else n + 1)
       0 boxes
   in
@@ -181,7 +182,8 @@ let () =
           test "and is passed on" lazy_passed_on;
           test "one that failed is" lazy_failed;
           test "its message" message;
-          test "what need not wait is done" callback_at_once;
+          test "operations that don't have to wait are performed"
+            callback_at_once;
           test "against resuming, from another domain" callback_race;
         ] );
     ]

@@ -1,4 +1,4 @@
-(* Concord_lwt.call: tasks of every host have Lwt's loop do something for them. *)
+(* Concord_lwt.call: tasks of every host run code in Lwt's loop. *)
 
 open Concord
 open Concord_test_support
@@ -8,7 +8,7 @@ open Lwt.Syntax
 let the_loop = Concord_lwt.the_loop
 let call f = Concord_lwt.call the_loop f
 
-(* Lwt's loop, on another domain, until [f] has returned. *)
+(* Runs Lwt's loop on another domain until [f] has returned. *)
 let beside_loop f =
   Concord_lwt.with_domain (fun () -> Lwt.return_unit) (fun _ -> f ())
 
@@ -63,7 +63,7 @@ let cancelling =
 let cancelled (host : Test_host.t) f ~after =
   host.run (fun _ -> (Option.get host.cancel) f ~after)
 
-(* The loop does nothing else until the result is called. *)
+(* Keeps the loop busy until the result is called. *)
 let occupy () =
   let busy = Promise.create () and free = Atomic.make false in
   let job =
@@ -91,13 +91,13 @@ let unbegun host =
       with
       | () -> Alcotest.fail "it returned"
       | exception e ->
-          no "the loop has not told it" !begun;
+          no "it has begun" !begun;
           raise e);
   free ();
   call (fun () -> Lwt.return_unit);
   no "never begun" !begun
 
-(* What a call whose promise is [f never] did when its task was cancelled. *)
+(* Checks how a call behaves whose promise is [f never], when its task is cancelled. *)
 let cancel_begun host f check =
   let begun = Promise.create () in
   cancelled host
@@ -127,7 +127,7 @@ let unwinds host =
           yes "is cancelled" (Tasks.is_cancelled ());
           raise e)
 
-(* It takes no notice, or was faster: nothing is dropped. *)
+(* The promise ignores the cancellation, or was resolved first. Its value must not be dropped. *)
 let keeps_value host =
   let value = ref 0 in
   cancel_begun host
@@ -138,7 +138,7 @@ let keeps_value host =
     (fun call ->
       value := call ();
       Tasks.yield ();
-      Alcotest.fail "it went on");
+      Alcotest.fail "it continued");
   int "its value" 7 !value
 
 let keeps_failure host =
@@ -154,7 +154,7 @@ let keeps_failure host =
           Tasks.yield ());
   yes "failed" !failed
 
-(* The caller need not wait for what cannot be cancelled. *)
+(* The caller doesn't have to wait for a promise that can't be cancelled. *)
 let protected_goes_on host =
   let gate = Promise.create () and went_on = Promise.create () in
   cancel_begun host
@@ -168,8 +168,8 @@ let protected_goes_on host =
   Promise.fill gate ();
   Promise.await went_on
 
-(* A domain puts while the task that takes is cancelled. Each item is taken or still
-   there. *)
+(* A domain puts while the taking task is cancelled. Each item is either taken or still in the
+   box. *)
 let races host =
   let box = Mvar.create_empty () and kept = Atomic.make 0 and left = ref 0 in
   let rounds = Race.often 50 in
@@ -191,7 +191,7 @@ let races host =
     putter ();
     if Option.is_some (Mvar.try_take box) then incr left
   done;
-  int "none is lost" rounds (Atomic.get kept + !left)
+  int "no item is lost" rounds (Atomic.get kept + !left)
 
 let times_out (host : Test_host.t) =
   let begun = ref false and cancelled = ref false in
@@ -201,7 +201,7 @@ let times_out (host : Test_host.t) =
     Lwt.on_cancel never (fun () -> cancelled := true);
     never
   in
-  (* On a busy machine the loop may have called nothing in time. *)
+  (* On a busy machine, the loop may not call the function in time. *)
   let rec task seconds =
     match Tasks.with_timeout seconds (fun () -> call search) with
     | None when not !begun -> task (10. *. seconds)
@@ -212,7 +212,7 @@ let times_out (host : Test_host.t) =
 
 (* --- Without a loop ---------------------------------------------------------- *)
 
-(* First of all. Nobody would serve a request to cancel. *)
+(* This must come first. Without a loop, nothing can serve a request to cancel. *)
 let before_the_first () =
   let called = ref false in
   let f () =
@@ -245,7 +245,7 @@ let () =
     [
       ( "without a loop",
         [
-          (* first *)
+          (* must come first *)
           test "cancelled before the first" before_the_first;
           test "after the end" after_the_end;
         ] );

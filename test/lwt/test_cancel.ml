@@ -1,4 +1,4 @@
-(* [Lwt.cancel]: it withdraws, and loses nothing. *)
+(* [Lwt.cancel] withdraws the waiter, and loses no value. *)
 
 open Concord
 open Concord_test_support
@@ -11,7 +11,8 @@ let run = Concord_lwt.run
 
 let each_case f =
   run @@ fun () ->
-  (* Each in a turn of its own: in a long one an operation is not begun at once. *)
+  (* Each operation gets its own turn, because in a long turn an operation doesn't begin at
+     once. *)
   let each (name, make) =
     Lwt.bind (Lwt.pause ()) (fun () -> f name (make ()))
   in
@@ -28,13 +29,13 @@ let withdrawn () =
   yes (name ^ ": nothing is lost") (kept ());
   Lwt.return_unit
 
-(* Who waits behind it has its turn. *)
+(* The waiter behind a cancelled one is served. *)
 let next_in_turn () =
   each_case @@ fun name { Cases.wait; waiters; wake; _ } ->
   match name with
   | _ when String.starts_with ~prefix:"Barrier.await" name -> Lwt.return_unit
   | "Condition.wait" | "Lazy.force, computing" | "Lazy.force_val, computing" ->
-      (* two of them do not wait for the same *) Lwt.return_unit
+      (* Two tasks of these don't wait for the same thing. *) Lwt.return_unit
   | _ ->
       let first = wait () in
       let second = wait () in
@@ -45,13 +46,13 @@ let next_in_turn () =
       let+ ok = second in
       yes (name ^ ": the other has its value") ok
 
-(* Resumed, and cancelled before the loop has seen it: it has its value. *)
+(* The task is resumed, and cancelled before the loop has seen that. It keeps its value. *)
 let resumed_before () =
   each_case @@ fun name { Cases.wait; wake; waiters; kept; _ } ->
   let p = wait () in
   wake ();
   Lwt.cancel p;
-  int (name ^ ": nobody waits") 0 (waiters ());
+  int (name ^ ": no task waits") 0 (waiters ());
   match name with
   | "Condition.wait" | "Condition.wait, signal" | "Condition.wait, broadcast" ->
       yes (name ^ ": cancelled") (is_cancelled p);
@@ -61,7 +62,7 @@ let resumed_before () =
       let+ ok = p in
       yes (name ^ ": it has its value") ok
 
-(* A promise of Lwt's that depends on the wait. *)
+(* Cancels a promise of Lwt that depends on the wait. *)
 let through_lwt () =
   run @@ fun () ->
   let box = Mvar.create_empty () in
@@ -93,7 +94,7 @@ let through_lwt () =
 
 (* --- What is held --------------------------------------------------------- *)
 
-(* The wait for a signal ends; the one for the mutex cannot be cancelled. *)
+(* The wait for a signal ends, but the wait for the mutex can't be cancelled. *)
 let condition () =
   run @@ fun () ->
   let m = Mutex.create () and c = Condition.create () in
@@ -106,7 +107,7 @@ let condition () =
         has_it := Mutex.is_locked m;
         Lwt.return_unit)
   in
-  (* Somebody else has the mutex when it is cancelled. *)
+  (* Another task holds the mutex when this one is cancelled. *)
   yes "it gave the mutex away" (Mutex.try_lock m);
   Lwt.cancel p;
   int "no signal awaited" 0 (Condition.waiters c);
@@ -150,8 +151,8 @@ let locks () =
 
 (* --- The race of H3 ------------------------------------------------------- *)
 
-(* Each of [size] tasks is cancelled here while another domain resumes it: its value is
-   in one place. *)
+(* Each of [size] tasks is cancelled here while another domain resumes it. Its value must end
+   up in exactly one place. *)
 let size = 500
 let rounds = 40
 
@@ -169,7 +170,7 @@ let race () =
           Array.iteri (fun i box -> Mvar.put box i) boxes)
     in
     Atomic.set go true;
-    (* Towards the other one, from a place that changes. *)
+    (* This goes in the opposite direction, from a start that changes. *)
     for j = size - 1 downto i * size / rounds do
       Lwt.cancel ps.(j)
     done;
@@ -207,7 +208,7 @@ let memory () =
   let all = List.init 10_000 (fun _ -> Concord_lwt.Promise.await p) in
   int "all wait" 10_000 (Promise.waiters p);
   List.iter Lwt.cancel all;
-  int "none waits" 0 (Promise.waiters p);
+  int "no task waits" 0 (Promise.waiters p);
   int "words" before (words p);
   Lwt.return_unit
 
@@ -220,7 +221,7 @@ let () =
           test "leaves the turn to the next" next_in_turn;
           test "has its value if it was resumed before" resumed_before;
         ] );
-      ( "what is held",
+      ( "held locks",
         [
           test "pick, bind, protected, with_timeout" through_lwt;
           test "Condition.wait has its mutex again" condition;
@@ -243,7 +244,8 @@ let () =
         [
           test "signalled, and waits for the mutex" Cancel_zombies.signalled;
           test "signalled just now" Cancel_zombies.signalled_just_now;
-          test "signalled, and nobody else waits" Cancel_zombies.signalled_alone;
+          test "signalled, and no other task waits"
+            Cancel_zombies.signalled_alone;
           test "locked just now" Cancel_zombies.locked_just_now;
           test "under load" Cancel_zombies.never_a_zombie;
         ] );

@@ -1,4 +1,4 @@
-(* Direct style: in tasks of Lwt_direct, and beside other hosts. *)
+(* Direct style in tasks of Lwt_direct, and beside other hosts. *)
 
 open Concord
 open Concord_test_support
@@ -22,7 +22,8 @@ let until what condition =
 
 let key : int Lwt.key = Lwt.new_key ()
 
-(* The task only: a sibling, which is woken by its own wait, and callbacks go on. *)
+(* Only the task is suspended. A sibling task, which its own wait wakes, and callbacks
+   continue. *)
 let each_suspends_its_task wake_from () =
   let each (name, make) =
     let { Cases.wait; waiters; wake; _ } = make () in
@@ -41,12 +42,12 @@ let each_suspends_its_task wake_from () =
     let* () = until "its sibling waits" (fun () -> Mvar.waiters box = 1) in
     Mvar.put box 7;
     let* v = sibling in
-    int (name ^ ": a sibling goes on") 7 v;
+    int (name ^ ": a sibling continues") 7 v;
     yes (name ^ ": it waits") (Lwt.state p = Lwt.Sleep);
     wake_from wake;
     let+ ok = p in
     yes (name ^ ": its value") ok;
-    int (name ^ ": none is left") 0 (waiters ())
+    int (name ^ ": no waiter is left") 0 (waiters ())
   in
   run (fun () -> Lwt_list.iter_s each Cases.direct)
 
@@ -86,8 +87,8 @@ let order () =
   in
   Lwt.join (put :: all)
 
-(* A task that ends the last promise: the loop does not sleep any more. (It would for
-   almost a minute, at which this test is killed.) *)
+(* A task fulfils the last promise, and then the loop must not sleep again. If it did, it would
+   sleep for almost a minute, after which the watchdog kills this test. *)
 let last_promise () =
   let box = Mvar.create_empty () in
   for _ = 1 to 100 do
@@ -99,7 +100,7 @@ let last_promise () =
   run (fun () -> Lwt_direct.spawn ignore);
   yes "at once" (Unix.gettimeofday () -. start < 30.)
 
-(* Both styles, and a domain, at one structure. *)
+(* Both styles and a domain use one structure. *)
 let mixed () =
   let n = 2_000 in
   let s = Stream.create 3 and sum = ref 0 in
@@ -131,8 +132,8 @@ let mixed () =
 
 (* --- Hosts in hosts ------------------------------------------------------- *)
 
-(* Concord_lwt.run on another host, whose other tasks are blocked meanwhile, as by any
-   loop; its tasks wait in it all the same. *)
+(* Concord_lwt.run runs on another host. It blocks that host's other tasks, as any loop does,
+   but its own tasks can wait. *)
 let exchange () =
   run @@ fun () ->
   let box = Mvar.create_empty () and back = Mvar.create_empty () in
@@ -155,7 +156,7 @@ let exchange () =
 let in_fifo () =
   Concord_fifo.run (fun () ->
       Concord_fifo.join (Concord_fifo.fork exchange);
-      (* Fifo is the host again. *)
+      (* Here Fifo is the host again. *)
       let box = Mvar.create_empty () in
       let task = Concord_fifo.fork (fun () -> Mvar.take box) in
       Mvar.put box ();
@@ -164,19 +165,19 @@ let in_fifo () =
 let in_eio () = Eio_main.run (fun _ -> exchange ())
 let beside_eio () = Eio_main.run @@ fun _ -> Eio_unix.run_in_systhread exchange
 
-(* Fifo's loop in [direct] waits as the task does. *)
+(* Fifo's loop in [direct] waits as the task does, so Lwt's loop runs. *)
 let around_fifo start () =
   run @@ fun () ->
   let box = Mvar.create_empty () in
   let p = start (fun () -> Concord_fifo.run (fun () -> Mvar.take box)) in
   let* () = until "it waits" (fun () -> Mvar.waiters box = 1) in
   let* () = turns 3 in
-  yes "Lwt goes on" (Lwt.state p = Lwt.Sleep);
+  yes "Lwt continues" (Lwt.state p = Lwt.Sleep);
   Check.in_domain (fun () -> Mvar.put box 4);
   let+ v = p in
   int "the value" 4 v
 
-(* Eio's loop does block Lwt's; its fibers are not tasks of [direct]. *)
+(* Eio's loop does block Lwt's loop, because Eio's fibers aren't tasks of [direct]. *)
 let around_eio () =
   run @@ fun () ->
   let box = Mvar.create_empty () in

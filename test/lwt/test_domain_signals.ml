@@ -1,4 +1,4 @@
-(* Concord_lwt.with_domain and call, where a signal handler raises in the caller. *)
+(* Concord_lwt.with_domain and call, while a signal handler raises in the calling thread. *)
 
 open Concord_test_support
 open Check
@@ -6,14 +6,14 @@ open Lwt.Syntax
 
 exception Tick
 
-(* An exception that came too late for a wait is raised in the thread's next one. *)
+(* If an exception comes too late for one wait, it is raised in the thread's next wait. *)
 let rec raise_kept () =
   match Concord.Tasks.sleep 0.000_001 with
   | () -> ()
   | exception Tick -> raise_kept ()
 
-(* [f ()], again and again. Once in each call a handler may raise, in the calling thread.
-   [check] follows. *)
+(* Calls [f ()] again and again. In each call a handler may raise once, in the calling thread.
+   Then it calls [check]. *)
 let interrupted f check =
   let this = Thread.id (Thread.self ()) in
   let armed = ref false and count = ref 0 in
@@ -43,7 +43,7 @@ let interrupted f check =
   raise_kept ();
   yes "it was interrupted" (!count > 0)
 
-(* What was made is closed before the call raises. *)
+(* A value that was made is closed before the call raises. *)
 let domain () =
   let is_open = Atomic.make false in
   let create () =
@@ -57,7 +57,7 @@ let domain () =
     (fun () -> Concord_lwt.with_domain ~close create ignore)
     (fun () -> no "it is open" (Atomic.get is_open))
 
-(* What was called has ended before the call raises. *)
+(* A called function has ended before the call raises. *)
 let calls () =
   let running = Atomic.make 0 in
   let ended () =

@@ -1,4 +1,4 @@
-(* [exit] in Lwt's loop, and functions of [at_exit] that wait: in processes of their own. *)
+(* [exit] in Lwt's loop, and waiting functions of [at_exit]. Each case runs in its own process. *)
 
 open Concord
 open Concord.Tools
@@ -8,13 +8,13 @@ open Check
 let plain f = Lwt_main.run (f ())
 let runs = [ ("Lwt_main.run", plain); ("Concord_lwt.run", Concord_lwt.run) ]
 
-(* Waits for what a thread puts. *)
+(* Waits for a value that a thread puts. *)
 let wait_for_thread () =
   let box = Mvar.create_empty () in
   let (_ : Thread.t) = Thread.create (fun () -> Mvar.put box "a thread") () in
   Printf.printf "woken by %s\n%!" (Mvar.take box)
 
-(* Is resumed before it sleeps, by a thread that has ended then. *)
+(* It is resumed before it sleeps, by a thread that has then ended. *)
 let woken_early () =
   let resumed_by_thread resumer =
     let resume () = ignore (resumer (Ok ()) : bool) in
@@ -34,7 +34,7 @@ let wait_in_vain () =
 let leave () = Lwt.map (fun () -> exit 7) (Lwt.pause ())
 let woken = "woken by a thread\n"
 
-(* What a child does, and what it prints; it ends with status 7. *)
+(* The functions that a child runs, and the text that it prints. A child ends with status 7. *)
 let roles =
   [
     ( "a function that waits for a thread",
@@ -63,7 +63,7 @@ let roles =
       fun run ->
         at_exit woken_early;
         run leave );
-    ( "one that nobody can wake",
+    ( "one that nothing can wake",
       "refused\n",
       fun run ->
         at_exit wait_in_vain;

@@ -1,4 +1,4 @@
-(* Items one after the other: iter_s, fold_s, and Lwt's own streams. Permits. *)
+(* Items one after the other, with iter_s, fold_s and Lwt's own streams, and permits. *)
 
 open Concord
 open Concord_test_support
@@ -18,7 +18,7 @@ let failure p =
 
 type 'a flow = {
   name : string;
-  send : int -> unit;  (** In another domain. *)
+  send : int -> unit;  (** Called in another domain. *)
   close : unit -> unit;
   iter_s : (int -> unit Lwt.t) -> unit Lwt.t;
   fold_s : ('a -> int -> 'a Lwt.t) -> 'a -> 'a Lwt.t;
@@ -69,7 +69,7 @@ let in_order () =
   join ();
   yes name (all = [ 4; 3; 2; 1 ])
 
-(* The next item is not taken before [f] is done; what it fails with is no end. *)
+(* The next item isn't taken before [f] is done. If [f] fails, that isn't the end of the flow. *)
 let one_by_one () =
   each @@ fun { name; send; close; iter_s; waiters; _ } ->
   let busy = ref false and seen = ref 0 in
@@ -87,7 +87,7 @@ let one_by_one () =
   join ();
   yes (name ^ ": what f failed with") (e = Mailbox.Closed);
   int (name ^ ": all were seen") 3 !seen;
-  (* Cancelled while it waits. *)
+  (* Cancels it while it waits. *)
   let iterated = iter_s (fun _ -> Lwt.return_unit) in
   int (name ^ ": it waits") 1 (waiters ());
   Lwt.cancel iterated;
@@ -116,7 +116,7 @@ let with_permit () =
     let now f = with_permit (fun () -> f ()) in
     let* v =
       now (fun () ->
-          no (name ^ ": it has it") (try_acquire ());
+          no (name ^ ": the permit is free") (try_acquire ());
           let+ () = Lwt.pause () in
           1)
     in
@@ -162,7 +162,7 @@ let to_lwt_stream () =
   no "nothing is taken unasked" (Stream.is_empty m);
   let* first = Lwt_stream.next s in
   int "the first" 1 first;
-  (* Who asked is cancelled: the item is for the next one. *)
+  (* The reading task is cancelled, so the item goes to the next one. *)
   let asked = Lwt_stream.next s in
   Lwt.cancel asked;
   yes "cancelled" (is_cancelled asked);
@@ -203,7 +203,7 @@ let feed () =
   join ();
   yes "all, and the end" (all = [ 4; 3; 2; 1 ])
 
-(* Each item is in one of the two. *)
+(* Each item is in one of the two streams. *)
 let feed_ends () =
   run @@ fun () ->
   let fed_up items end_ =

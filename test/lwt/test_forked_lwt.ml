@@ -1,6 +1,7 @@
-(* [Lwt_unix.fork] gives the child notifications of its own: a loop of the child is woken by
-   its own threads, while the parent's loop runs. With [Unix.fork] the two processes share
-   them, and either may hang. No domain is made here, as OCaml forbids to fork after that. *)
+(* [Lwt_unix.fork] gives the child its own notifications. So the child's threads can wake its
+   loop while the parent's loop runs. After [Unix.fork] the two processes share the
+   notifications, and either may hang. This program starts no domain, because OCaml forbids a
+   fork after that. *)
 
 open Concord
 open Concord_test_support
@@ -24,7 +25,7 @@ let loop () =
      in
      round rounds)
 
-(* Killed by a signal that Lwt cannot block. *)
+(* It is killed by a signal that Lwt can't block. *)
 let rec wait_for child deadline =
   match Unix.waitpid [ WNOHANG ] child with
   | 0, _ when Unix.gettimeofday () > deadline ->

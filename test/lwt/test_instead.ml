@@ -1,4 +1,5 @@
-(* What doc/lwt.mld says to replace a module of Lwt has all its functions: this compiles. *)
+(* doc/lwt.mld lists modules that replace modules of Lwt. Each must have all functions of the
+   module that it replaces. If this compiles, it has. *)
 
 open Concord_test_support
 open Check
@@ -24,7 +25,7 @@ module _ : module type of Lwt_condition = struct
     wait t
 end
 
-(* Both behave so. *)
+(* Both modules behave in this way. *)
 let waiting (module Mutex : Mutex) () =
   Lwt_main.run
     begin
@@ -33,7 +34,7 @@ let waiting (module Mutex : Mutex) () =
       let* () = Mutex.lock mutex in
       yes "an owner" (Mutex.is_empty mutex);
       let first = Mutex.lock mutex and second = Mutex.lock mutex in
-      no "two who wait" (Mutex.is_empty mutex);
+      no "two waiters" (Mutex.is_empty mutex);
       Lwt.cancel first;
       no "one of them was cancelled" (Mutex.is_empty mutex);
       Mutex.unlock mutex;

@@ -1,4 +1,4 @@
-(* Lwt's loop: who touches it, and what wakes it. *)
+(* Lwt's loop: which threads touch it, and what wakes it. *)
 
 open Concord
 open Concord_test_support
@@ -12,8 +12,8 @@ let thread () = Thread.id (Thread.self ())
 
 let notifications = Atomic.make 0
 
-(* Counts what wakes the loop: the one notification that Concord_lwt makes, when it is
-   initialised. Lwt numbers them, in a type that it hides. *)
+(* Counts the wake-ups of the loop. Concord_lwt makes one notification when it is initialised.
+   Lwt numbers notifications in a type that it hides. *)
 let () =
   let next = Lwt_unix.make_notification ignore in
   let last : Lwt_unix.notification = Obj.magic ((Obj.magic next : int) - 1) in
@@ -21,8 +21,8 @@ let () =
 
 (* --- Who touches Lwt's state ----------------------------------------------- *)
 
-(* [guarded f] fails if a promise is paused in another thread than this, in which [f]
-   is to count each callback with [here]. *)
+(* [guarded f] fails if a promise is paused in another thread than this one. [f] has to count
+   each callback with [here]. *)
 let guarded f =
   let this = (Domain.self (), thread ()) in
   let foreign = Atomic.make 0 and called = Atomic.make 0 in
@@ -43,7 +43,7 @@ let guarded f =
 let wakers = 4
 let wakes = 10_000
 
-(* [wakes] promises, which [wakers] domains fill once they are told to [go]. *)
+(* [wakes] promises. [wakers] domains fill them after [go] is set. *)
 let burst here ~before ~meanwhile =
   let ps = Array.init wakes (fun _ -> Promise.create ()) in
   let go = Atomic.make false and filled = Atomic.make 0 in
@@ -71,22 +71,22 @@ let burst here ~before ~meanwhile =
       meanwhile (fun () -> Atomic.get filled = wakes);
       let* () = Lwt.join all in
       List.iter (fun join -> join ()) joins;
-      (* What was notified is counted when the loop looks. *)
+      (* A notification is counted when the loop looks for it. *)
       Lwt.pause ());
   int "all are woken" wakes !seen
 
 let touched_by_one_thread () =
   guarded @@ fun here -> burst here ~before:Lwt.return ~meanwhile:ignore
 
-(* While the loop is busy nobody has to wake it, but the first, as it had nothing to do
-   before. *)
+(* While the loop is busy, it isn't woken. Only the first wake-up may notify it, because the
+   loop had nothing to do before. *)
 let one_batch () =
   guarded @@ fun here ->
   burst here ~before:Lwt.pause ~meanwhile:(fun done_ ->
       eventually ~pause:Domain.cpu_relax "all are filled" done_);
   yes "at most one notification" (Atomic.get notifications <= 1)
 
-(* It sleeps when the first comes, and is held up then until all have come. *)
+(* The loop sleeps when the first wake-up comes. Then it is kept busy until all have come. *)
 let one_notification () =
   guarded @@ fun here ->
   let first = Promise.create () and n = 1_000 in
@@ -105,7 +105,7 @@ let one_notification () =
   in
   let join = Check.domain fill in
   run (fun () ->
-      (* One may be left of a test before. *)
+      (* A notification of an earlier test may remain. *)
       let* () = Lwt.pause () in
       Atomic.set notifications 0;
       let begun =
@@ -121,7 +121,7 @@ let one_notification () =
   join ();
   int "notifications" 1 (Atomic.get notifications)
 
-(* Nothing is called within the resumer's call, also if Lwt's own thread resumes. *)
+(* Nothing is called inside the resumer's call, even if Lwt's own thread resumes. *)
 let not_within_the_call () =
   guarded @@ fun here ->
   run @@ fun () ->

@@ -1,4 +1,4 @@
-(* Concord_lwt.with_domain: a loop of Lwt on a domain of its own. *)
+(* Concord_lwt.with_domain, which runs a loop of Lwt on its own domain. *)
 
 open Concord
 open Concord_test_support
@@ -26,7 +26,7 @@ let hosts =
 let on_each f =
   List.map (fun (host : Test_host.t) -> test host.name (fun () -> f host)) hosts
 
-(* [create], calls and [close] are in one domain, in this order. *)
+(* [create], the calls and [close] run in one domain, in this order. *)
 let whole (host : Test_host.t) =
   host.run @@ fun _ ->
   traced [ "create"; "called with 6"; "f ends"; "close 6" ] @@ fun say ->
@@ -54,7 +54,7 @@ let whole (host : Test_host.t) =
   in
   int "the result" 12 (with_domain ~close create f)
 
-(* Another task does what each part of it waits for. *)
+(* Each part waits for another task, which must be able to run. *)
 let others_run (host : Test_host.t) =
   let creating = Promise.create ()
   and created = Promise.create ()
@@ -112,7 +112,7 @@ let close_fails () =
   raises "close" Boom (fun () -> with_domain ~close nothing ignore);
   raises_at "culprit" (fun () -> with_domain ~close nothing ignore)
 
-(* An exception that leaves the loop, as that of a signal handler. *)
+(* An exception leaves the loop, like that of a signal handler. *)
 let loop_dies () =
   let die () =
     let hook = ref None in
@@ -171,7 +171,7 @@ let bad_grace () =
 
 (* --- The end --------------------------------------------------------------------- *)
 
-(* Jobs of [f], and those that they post, have ended before the value is closed. *)
+(* Jobs that [f] posts, and jobs that those post, have ended before the value is closed. *)
 let waits_for_jobs grace () =
   traced [ "inner"; "close" ] @@ fun say ->
   let close () = Lwt.return (say "close") in
@@ -223,7 +223,7 @@ let leaves_jobs () =
   in
   raises "its promise" Concord_lwt.No_loop (fun () -> Promise.await job)
 
-(* A loop that has ended is not another one. *)
+(* A loop that has ended doesn't become the next one. *)
 let after_the_end () =
   let old = with_domain nothing Fun.id in
   let refused () =
@@ -260,7 +260,7 @@ let cancelled_in_create cancel =
     ~after:(fun () -> Promise.await creating);
   yes "its promise was cancelled" !cancelled
 
-(* [create] takes no notice. *)
+(* [create] ignores the cancellation. *)
 let created_after_all cancel =
   let creating = Promise.create () and closed = ref 0 in
   let create () =

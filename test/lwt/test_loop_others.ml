@@ -1,4 +1,4 @@
-(* Lwt's loop: whose it is, signals, and what a callback may do in it. *)
+(* Lwt's loop: which thread owns it, signals, and what a callback may do in it. *)
 
 open Concord
 open Concord.Tools
@@ -16,8 +16,8 @@ let is_refused f =
   | exception Invalid_argument m -> contains m "Concord_lwt"
   | _ -> false
 
-(* What must wait: refused, and nothing is left in the structure. What need not, is
-   done; and direct style waits as a thread does. *)
+(* Operations that have to wait are refused, and leave nothing in the structure. Operations
+   that don't have to wait are performed. In direct style, the thread waits as any thread does. *)
 let elsewhere () =
   let box = Mvar.create_empty () and full = Mvar.create 1 in
   let mutex = Mutex.create () in
@@ -27,7 +27,7 @@ let elsewhere () =
   in
   let t = Lazy.from_fun (fun () -> Mvar.take box) in
   let attempts () =
-    (* After this Concord has to ask whose scheduler is the innermost. *)
+    (* After this, Concord has to find out which scheduler is the innermost one. *)
     no "cancelled" (Suspend.is_cancelled ());
     [
       is_refused (fun () -> Concord_lwt.Mvar.take box);
@@ -44,9 +44,9 @@ let elsewhere () =
   let check what results = yes what (List.for_all Fun.id results) in
   check "in a thread" (in_thread attempts);
   check "in a domain" (in_domain attempts);
-  int "nobody waits" 0 (Mvar.waiters box + Mvar.waiters full);
+  int "no task waits" 0 (Mvar.waiters box + Mvar.waiters full);
   no "unlocked" (Mutex.is_locked mutex);
-  (* Here it goes on. *)
+  (* Here the operation works. *)
   let p = Concord_lwt.Mvar.take box in
   in_domain (fun () -> Mvar.put box 3);
   let+ v = p in
@@ -77,7 +77,7 @@ let again () =
   in_domain exchange;
   exchange ()
 
-(* Another [run] meanwhile, here or in a thread: it fails, and this one goes on. *)
+(* Another [run] at the same time fails, here and in a thread, and this one continues. *)
 let beside_another () =
   run @@ fun () ->
   let* () = Lwt.pause () in
@@ -96,7 +96,7 @@ let beside_another () =
 
 (* --- Signals --------------------------------------------------------------- *)
 
-(* The handler runs in Lwt's thread, while the loop sleeps: the others mask the
+(* The handler runs in Lwt's thread while the loop sleeps, because the other threads mask the
    signal. *)
 let in_signal_handler () =
   let signal = Sys.sigusr1 in
@@ -128,7 +128,7 @@ let in_signal_handler () =
     Lwt_main.Enter_iter_hooks.remove hook
   done
 
-(* It would race with Lwt for the callbacks of the promise. *)
+(* It would race with Lwt for the callbacks of the promise, so it is refused. *)
 let of_lwt_elsewhere () =
   Concord_lwt.run @@ fun () ->
   let lwt, waker = Lwt.wait () in
@@ -140,7 +140,7 @@ let of_lwt_elsewhere () =
 
 (* --- What a callback may do ------------------------------------------------ *)
 
-(* Two are woken in one round, and the callback of the first does not return. *)
+(* Two promises are woken in one round, and the callback of the first one raises. *)
 let callback_raises () =
   let a = Promise.create () and b = Promise.create () in
   let pa = Concord_lwt.to_lwt a and pb = Concord_lwt.to_lwt b in
@@ -157,7 +157,7 @@ let callback_raises () =
               fst (Lwt.wait ()))));
   run (fun () -> pb)
 
-(* [Lwt.with_value] is left when [direct] returns, not when its code is done. *)
+(* [Lwt.with_value] ends when [direct] returns, not when its code has ended. *)
 let storage_of_direct () =
   let key : int Lwt.key = Lwt.new_key () in
   run @@ fun () ->
@@ -173,7 +173,7 @@ let storage_of_direct () =
   let+ result = p in
   yes "inside" (result = (2, Some 1))
 
-(* A suspension that need not wait must not keep the stack of the one before. *)
+(* A suspension that doesn't have to wait must not keep the stack of the one before it. *)
 let suspends_in_vain () =
   run @@ fun () ->
   Concord_lwt.direct (fun () ->
@@ -191,7 +191,7 @@ let () =
     [
       ( "whose it is",
         [
-          test "to wait in another thread is refused" elsewhere;
+          test "waiting in another thread is refused" elsewhere;
           test "of_lwt in another domain is refused" of_lwt_elsewhere;
           test "again, after failures, in another thread" again;
           test "not beside another run" beside_another;

@@ -1,4 +1,4 @@
-(* Every operation, in monadic style: that it waits, who can wake it, and in which
+(* Every operation in monadic style: whether it waits, which hosts can wake it, and in which
    order. *)
 
 open Concord
@@ -28,12 +28,12 @@ let foreign =
 
 let thread () = Thread.id (Thread.self ())
 
-(* One case, woken by a job. What comes after it is called by this thread, and not
-   while [wake] is. *)
+(* One case that a job wakes. The code after the wait runs in this thread, and not inside the
+   call of [wake]. *)
 let wait_and_wake start (name, make) () =
   let lwt = thread () in
   let { Cases.wait; waiters; wake; _ } = make () in
-  int (name ^ ": nobody waits") 0 (waiters ());
+  int (name ^ ": no task waits") 0 (waiters ());
   let p = wait () in
   yes (name ^ ": it waits") (sleeps p);
   int (name ^ ": one waits") 1 (waiters ());
@@ -41,7 +41,7 @@ let wait_and_wake start (name, make) () =
   let+ ok = p in
   int (name ^ ": the thread of the callback") lwt (thread ());
   yes (name ^ ": its value") ok;
-  int (name ^ ": none is left") 0 (waiters ())
+  int (name ^ ": no waiter is left") 0 (waiters ())
 
 let by_foreign host () =
   with_host host @@ fun start ->
@@ -59,17 +59,17 @@ let by_lwt () =
   in
   let each case =
     let+ () = wait_and_wake start case () in
-    no (fst case ^ ": called by whoever woke it") !waking
+    no (fst case ^ ": called inside the wake") !waking
   in
   run (fun () -> Lwt_list.iter_s each Cases.monadic)
 
-(* What Lwt's own loop does. *)
+(* The same under Lwt's own loop. *)
 let by_foreign_in_lwt_main () =
   with_host Check.domain @@ fun start ->
   Lwt_main.run
     (Lwt_list.iter_s (fun case -> wait_and_wake start case ()) Cases.monadic)
 
-(* Those that need not wait, give their value at once. *)
+(* An operation that doesn't have to wait returns its value at once. *)
 let at_once () =
   let each (name, make) =
     let { Cases.wait; wake; waiters; remembers; _ } = make () in
@@ -77,7 +77,7 @@ let at_once () =
       wake ();
       let p = wait () in
       yes (name ^ ": at once") (Lwt.state p = Lwt.Return true);
-      int (name ^ ": nobody waits") 0 (waiters ())
+      int (name ^ ": no task waits") 0 (waiters ())
     end
   in
   run (fun () ->
@@ -106,7 +106,7 @@ let order () =
   let+ () = Lwt.join all in
   join ()
 
-(* Callbacks are called in the order of the wakes. *)
+(* The callbacks run in the order of the wakes. *)
 let order_of_wakes () =
   let n = 1_000 in
   run @@ fun () ->
@@ -140,7 +140,8 @@ let () =
         @ [
             test "each is woken by another task of Lwt" by_lwt;
             test "each, in Lwt_main.run" by_foreign_in_lwt_main;
-            test "each that need not wait is done at once" at_once;
+            test "operations that don't have to wait are performed at once"
+              at_once;
           ] );
       ( "order",
         [

@@ -1,4 +1,4 @@
-(* Direct style under Lwt_main.run, of which this library knows by its hooks only. *)
+(* Direct style under Lwt_main.run, which this library only knows through its hooks. *)
 
 open Concord
 open Concord.Tools
@@ -10,13 +10,13 @@ let plain f = Lwt_main.run (f ())
 
 (* --- Plain callbacks ------------------------------------------------------ *)
 
-(* Refused wherever Lwt calls something, and nothing is left. *)
+(* Waiting is refused in every place where Lwt calls a function, and leaves nothing behind. *)
 let refused what =
   let box : unit Mvar.t = Mvar.create_empty () in
   raises what Concord_lwt.In_callback (fun () -> Mvar.take box);
   raises (what ^ ": select") Concord_lwt.In_callback (fun () ->
       Event.select [ Mvar.take_evt box; Event.timeout 100. ]);
-  int (what ^ ": nobody waits") 0 (Mvar.waiters box);
+  int (what ^ ": no task waits") 0 (Mvar.waiters box);
   Mvar.put box ();
   Mvar.take box;
   no (what ^ ": it is not cancelled") (Suspend.is_cancelled ());
@@ -93,7 +93,7 @@ let signal_handler () =
   yes "finalised" !finalised;
   Lwt.return_unit
 
-(* The message says what to use. *)
+(* The message says what to use instead. *)
 let message () =
   let says name wait =
     raises name Concord_lwt.In_callback wait;
@@ -158,7 +158,7 @@ let message () =
 
 (* --- Tasks ---------------------------------------------------------------- *)
 
-(* As any task: each operation, woken from another domain; others go on. *)
+(* Each operation waits as in any task, and another domain wakes it. Other tasks continue. *)
 let tasks () =
   let each (name, make) =
     let { Cases.wait; waiters; wake; _ } = make () in
@@ -177,7 +177,7 @@ let tasks () =
   in
   plain (fun () -> Lwt_list.iter_s each Cases.direct)
 
-(* In the very first turn, and nothing else wakes the loop. *)
+(* This happens in the very first turn, and nothing else wakes the loop. *)
 let first_task () =
   let start = Unix.gettimeofday () in
   let box = Mvar.create_empty () in
@@ -187,8 +187,8 @@ let first_task () =
   join ();
   yes "at once" (Unix.gettimeofday () -. start < 30.)
 
-(* The task ends the loop's promise just before the loop would sleep: woken by the loop's
-   own code, or without having waited. *)
+(* The task fulfils the loop's promise just before the loop would sleep. It was woken by the
+   loop's own code, or it never waited. *)
 let last_promise () =
   let start = Unix.gettimeofday () in
   let v =
@@ -210,7 +210,7 @@ let last_promise () =
   int "the value" 3 (Lwt_main.run task);
   yes "at once" (Unix.gettimeofday () -. start < 30.)
 
-(* The operation fails in the task, by what the structure says. *)
+(* The operation fails in the task with the structure's exception. *)
 let failures () =
   plain @@ fun () ->
   let mailbox : unit Mailbox.t = Mailbox.create () in
@@ -234,7 +234,7 @@ let waits () =
   int "the value" 3 (Mvar.take box);
   join ()
 
-(* Before and after a loop, however it ended, a thread waits as any. *)
+(* Before and after a loop, however it ended, a thread waits like any other thread. *)
 let outside () =
   waits ();
   plain Lwt.pause;
@@ -250,7 +250,7 @@ let outside () =
   in_thread waits;
   in_domain waits
 
-(* Beside a loop too. *)
+(* This is also true beside a loop. *)
 let beside () =
   plain @@ fun () ->
   let* () = Lwt.pause () in
@@ -259,7 +259,7 @@ let beside () =
   refused "here";
   Lwt.return_unit
 
-(* In one thread, then in another, as often as one likes. *)
+(* In one thread and then in another, any number of times. *)
 let one_after_the_other () =
   let each run =
     let body () =
@@ -286,9 +286,9 @@ let () =
       ( "plain callbacks",
         [
           test "each operation raises In_callback" each_operation;
-          test "wherever Lwt calls something" everywhere;
+          test "in every place where Lwt calls a function" everywhere;
           test "a signal handler, a finaliser" signal_handler;
-          test "the message names what to use" message;
+          test "the message says what to use instead" message;
         ] );
       ( "tasks of Lwt_direct",
         [

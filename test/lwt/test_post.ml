@@ -1,4 +1,4 @@
-(* Jobs that others post to Lwt's loop. *)
+(* Jobs that other threads and domains post to Lwt's loop. *)
 
 open Concord
 open Concord_test_support
@@ -9,11 +9,11 @@ let thread () = (Domain.self (), Thread.id (Thread.self ()))
 let plain f = Lwt_main.run (f ())
 let both = [ ("Concord_lwt.run", Concord_lwt.run); ("Lwt_main.run", plain) ]
 
-(* Runs the loop until [f ()], in another domain, is over. *)
+(* Runs the loop until [f ()], in another domain, has ended. *)
 let beside run f =
   run @@ fun () ->
   let over = Promise.create () in
-  (* Until then nobody knows of a plain loop. *)
+  (* Until then, Concord_lwt doesn't know about a plain loop. *)
   let* () = Lwt.pause () in
   let join =
     Check.domain (fun () ->
@@ -35,7 +35,7 @@ let in_the_loop run () =
   for n = 1 to 50 do
     int "the value" (n + 1) (Promise.await (Concord_lwt.post (job n)))
   done;
-  (* The loop sleeps when it comes. *)
+  (* The loop sleeps when the job comes. *)
   raises "what is raised" Exit (fun () ->
       Promise.await (Concord_lwt.post (fun () -> raise Exit)));
   raises "what fails" Not_found (fun () ->
@@ -43,7 +43,7 @@ let in_the_loop run () =
         (Concord_lwt.post (fun () ->
              Lwt.bind (Lwt.pause ()) (fun () -> Lwt.fail Not_found))))
 
-(* By several at once: none is lost, and those of one thread keep their order. *)
+(* Several domains post at once. No job is lost, and the jobs of one thread keep their order. *)
 let many () =
   let posters = 4 and each = 2_000 in
   let seen = Array.make posters 0 and disorder = ref 0 in
@@ -67,7 +67,7 @@ let many () =
   Array.iter (int "all" each) seen;
   int "in order" 0 !disorder
 
-(* A job that posts, and one that is posted by the loop's own code. *)
+(* A job that posts another job, and a job that the loop's own code posts. *)
 let from_the_loop () =
   Concord_lwt.run @@ fun () ->
   let inner = ref (Promise.create ()) in
@@ -118,14 +118,14 @@ let idle () =
 
 (* --- Without a loop -------------------------------------------------------- *)
 
-(* First of all: it waits for the first loop. *)
+(* This must come first, because the job waits for the first loop. *)
 let before_the_first () =
   let promise =
     in_domain (fun () -> Concord_lwt.post (fun () -> Lwt.return 1))
   in
   no "not yet" (Promise.is_resolved promise);
   int "the value" 1 (plain (fun () -> Concord_lwt.Promise.await promise));
-  (* Nobody knows that this loop has ended. *)
+  (* Concord_lwt doesn't know that this loop has ended. *)
   let promise = Concord_lwt.post (fun () -> Lwt.return 2) in
   int "the next loop" 2
     (Concord_lwt.run (fun () -> Concord_lwt.Promise.await promise))
@@ -133,7 +133,7 @@ let before_the_first () =
 let refused what promise =
   raises what Concord_lwt.No_loop (fun () -> Promise.await promise)
 
-(* What had not begun, and what had not ended. *)
+(* Jobs that had not begun, and jobs that had not ended. *)
 let after_the_end () =
   let never, waker = Lwt.wait () in
   let begun =
@@ -159,7 +159,7 @@ let after_the_end () =
           posted := Concord_lwt.post job;
           raise Exit));
   refused "posted to it" !posted;
-  (* Another loop is one again. *)
+  (* The next loop works again. *)
   Lwt.wakeup waker ();
   Concord_lwt.run (fun () -> Concord_lwt.Promise.await (Concord_lwt.post job));
   int "called" 1 !calls;
@@ -169,7 +169,7 @@ let after_the_end () =
       Concord_lwt.Promise.await (Concord_lwt.post job));
   int "called" 2 !calls
 
-(* The end races with the posts of a domain: each promise has a value, or fails. *)
+(* The end of the loop races with the posts of a domain. Each promise gets a value, or fails. *)
 let race () =
   for _ = 1 to 200 do
     let calls = ref 0 and refused = ref 0 and n = 20 in
@@ -207,7 +207,7 @@ let () =
     [
       ( "without a loop",
         [
-          (* first *)
+          (* must come first *)
           test "before the first" before_the_first;
           test "after the end" after_the_end;
           test "racing with the end" race;

@@ -1,4 +1,4 @@
-(* Reading queues to their end, and sequences into them, in monadic style. *)
+(* Reads queues to their end, and writes sequences into them, in monadic style. *)
 
 open Concord
 open Concord_test_support
@@ -26,7 +26,8 @@ let mailbox items =
   Mailbox.add_seq t items;
   t
 
-(* So many that a call for each would not fit on the stack; others have their turns. *)
+(* There are so many items that a nested call for each would overflow the stack. Other tasks
+   run meanwhile. *)
 let many () =
   run @@ fun () ->
   let n = 1_000_000 in
@@ -45,7 +46,7 @@ let many () =
   int "added" n (Mailbox.length u);
   over := true;
   let+ () = others in
-  yes "others had their turns" (!turns > 2)
+  yes "others ran" (!turns > 2)
 
 let between_domains () =
   let n = 10_000 in
@@ -164,7 +165,7 @@ let cancelled () =
   let cancel what p =
     Lwt.cancel p;
     let* () = fails what Lwt.Canceled p in
-    int "nobody waits" 0 (Stream.waiters t);
+    int "no task waits" 0 (Stream.waiters t);
     Lwt.return_unit
   in
   let* () = cancel "next" (Lwt.map ignore (L.Stream.next t)) in
@@ -178,7 +179,7 @@ let cancelled () =
   let+ v = p in
   yes "it was given its item" (v = Some 2)
 
-(* A sequence that waits, as that of another queue. *)
+(* The sequence waits, because it reads another queue. *)
 let sequence_that_waits () =
   run @@ fun () ->
   let t = Stream.create 1 and u = Mailbox.create () in
@@ -192,7 +193,7 @@ let sequence_that_waits () =
   let+ vs = q in
   yes "all" (vs = [ 1; 2; 3; 4; 5 ])
 
-(* Rounds that never wait give way; those that wait are cancelled as others. *)
+(* Rounds that never wait let others run. Rounds that wait can be cancelled. *)
 let loops () =
   run @@ fun () ->
   let n = 200_000 in
@@ -207,12 +208,12 @@ let loops () =
   int "the last one" n last;
   over := true;
   let* () = others in
-  yes "others had their turns" (!turns > 2);
+  yes "others ran" (!turns > 2);
   let p = loop (fun _ -> Lwt.return None) in
   yes "it waits" (sleeps p);
   Lwt.cancel p;
   let* () = fails "cancelled" Lwt.Canceled p in
-  int "nobody waits" 0 (Mailbox.waiters t);
+  int "no task waits" 0 (Mailbox.waiters t);
   Mailbox.put t 1;
   let* () = fails "raising" Boom (loop (fun _ -> raise Boom)) in
   let p = loop (fun v -> Lwt.return (Some v)) in

@@ -1,4 +1,4 @@
-(* Operations in monadic style: what they give, and how they fail. *)
+(* Operations in monadic style: what they return, and how they fail. *)
 
 open Concord
 open Concord_test_support
@@ -33,7 +33,7 @@ let closed () =
             (select [ Mailbox.take_evt mailbox; Stream.take_evt stream ]) );
     ]
   in
-  (* A sender and a receiver would meet. *)
+  (* [receive] is left out, because a sender and a receiver would meet. *)
   let waiting =
     List.filter_map
       (fun (name, f) -> if name = "receive" then None else Some (name, f ()))
@@ -109,7 +109,7 @@ let of_lwt () =
   let* () = fails "there and back" Boom (fun () -> to_lwt q) in
   join ();
   yes "the failure is there" (Atomic.get got = Error Boom);
-  (* Somebody else may fill it. *)
+  (* The test may fill the promise itself before Lwt does. *)
   let third, wake_third = Lwt.wait () in
   let r = Concord_lwt.of_lwt third in
   Promise.fill r 3;
@@ -158,7 +158,7 @@ let released () =
   let+ () = fails name Lwt.Canceled (fun () -> p) in
   yes (name ^ ": released after Lwt.cancel") (free ())
 
-(* Their functions may wait, and exclude each other all the same. *)
+(* The functions may wait, and exclude each other even then. *)
 let exclusion () =
   let m = Mutex.create () and inside = ref 0 and most = ref 0 in
   run (fun () ->
@@ -194,7 +194,7 @@ let timeouts () =
   fails "not a number" (Invalid_argument "Event.sync_before: not a number")
     (fun () -> Concord_lwt.sync_before Float.nan take)
 
-(* Of two that wait for one value in two ways, exactly one has it. *)
+(* Two tasks each wait for one value in two ways. Exactly one of them gets it. *)
 let one_alternative () =
   run @@ fun () ->
   let c = Channel.create () and d = Channel.create () in
@@ -217,7 +217,7 @@ let one_alternative () =
   let+ () = Lwt.join all in
   join ();
   int "each has one" n !got;
-  int "nobody waits" 0 (Channel.waiters c + Channel.waiters d)
+  int "no task waits" 0 (Channel.waiters c + Channel.waiters d)
 
 let () =
   Check.run "Concord_lwt, results"

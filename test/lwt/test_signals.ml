@@ -1,4 +1,4 @@
-(* A signal handler raises, at any moment: no task is lost. *)
+(* A signal handler raises at any moment. No task is lost. *)
 
 open Concord
 open Concord.Tools
@@ -10,7 +10,7 @@ exception Interrupted
 
 (* --- Resuming -------------------------------------------------------------- *)
 
-(* Waits until it is resumed by hand. *)
+(* Waits until the test resumes it by hand. *)
 let waiting waiters =
   {
     Structure_kit.default with
@@ -27,7 +27,7 @@ let waiting waiters =
         };
   }
 
-(* A resumer that raises has resumed its task, or another one has (H2). *)
+(* If a resumer raises, its task has been resumed, by this resumer or by another one (H2). *)
 let resumed () =
   let n = 10_000 and interruptions = ref 0 and rounds = ref 0 in
   while !interruptions < 300 && !rounds < 100 do
@@ -73,7 +73,8 @@ let resumed () =
 
 (* --- Serving --------------------------------------------------------------- *)
 
-(* Each message once, in order, though what serves them is interrupted anywhere. *)
+(* Each message is served once and in order, although the serving code is interrupted at any
+   moment. *)
 let served () =
   let n = 300_000 in
   let wakes = Inbox.create () in
@@ -88,7 +89,7 @@ let served () =
   in
   let join = Check.domain post in
   let last = ref 0 and sum = ref 0 in
-  (* The second time it does nothing. *)
+  (* If an interrupted message is served a second time, this does nothing. *)
   let serve i =
     if i <> !last then begin
       if i <> !last + 1 then Alcotest.failf "%d after %d" i !last;

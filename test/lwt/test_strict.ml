@@ -1,17 +1,18 @@
-(* CONCORD_DEBUG=strict: a free lock is refused in a callback, which cannot wait. *)
+(* With CONCORD_DEBUG=strict, even a free lock is refused in a callback, because a callback
+   can't wait. *)
 
 open Concord
 open Concord_test_support
 open Check
 
-(* The variable is read when the library is initialised. *)
+(* The library reads the variable when it is initialised, so the program starts itself again. *)
 let restart () =
   if Sys.getenv_opt "CONCORD_DEBUG" <> Some "strict" then begin
     Unix.putenv "CONCORD_DEBUG" "strict";
     Unix.execv Sys.executable_name Sys.argv
   end
 
-(* Each with its lock, which nobody has. *)
+(* Each operation with its lock, which is free. *)
 let locks =
   let mutex = Mutex.create ()
   and rwlock = Rwlock.create ()
@@ -32,8 +33,8 @@ let locks =
     ("Lazy.force", fun () -> Lazy.force (Lazy.from_fun (fun () -> ())));
   ]
 
-(* Where the thread is held up just before the host refuses, the lock is not refused: on a
-   busy machine that is so now and then. *)
+(* If the thread is held up just before the host refuses, the lock isn't refused. On a busy
+   machine this happens now and then. *)
 let is_refused lock =
   match lock () with () -> false | exception Concord_lwt.In_callback -> true
 
@@ -43,7 +44,7 @@ let in_callback lock () =
          eventually "it is refused" (fun () -> is_refused lock);
          Lwt.return ()))
 
-(* What can wait is not refused. *)
+(* Code that can wait is not refused. *)
 let in_direct lock () =
   Lwt_main.run (Concord_lwt.direct lock);
   Lwt_main.run (Lwt_direct.spawn lock)
@@ -52,7 +53,7 @@ let in_fiber lock () = Eio_main.run (fun _ -> lock ())
 let in_task lock () = Concord_fifo.run lock
 let in_thread lock () = thread lock ()
 
-(* An operation that must not wait is allowed everywhere. *)
+(* An operation that never waits is allowed everywhere. *)
 let trying () =
   let mutex = Mutex.create () in
   Lwt_main.run
@@ -66,7 +67,7 @@ let trying () =
 let is_about_host text =
   String.starts_with ~prefix:"Concord_lwt: called in a task of " text
 
-(* Although none of them has to wait. *)
+(* They are refused although none of them has to wait. *)
 let is_refused_elsewhere operation =
   match Lwt.state (operation ()) with
   | Return () | Sleep -> false
@@ -84,7 +85,7 @@ let elsewhere () =
   Concord_domainslib.with_pool ~num_domains:1 (fun pool ->
       Promise.await (Concord_domainslib.submit pool all_are_refused))
 
-(* Before a loop, in one, in direct style, and in a loop that is run in a fiber. *)
+(* Before a loop, in a loop, in direct style, and in a loop that runs in a fiber. *)
 let where_lwt_is () =
   let each (_, operation) = operation () in
   let all () = Lwt_list.iter_s each (Immediate.operations ()) in

@@ -1,4 +1,4 @@
-(* Monadic style and Lwt's own: storage, code in direct style, lazy values. *)
+(* Monadic style together with Lwt's own features: storage, code in direct style, lazy values. *)
 
 open Concord
 open Concord_test_support
@@ -31,7 +31,7 @@ let storage () =
     other ()
   in
   let* () = Lwt_list.iter_s each Cases.monadic in
-  (* In the code itself. *)
+  (* The storage in the code itself. *)
   let p = Promise.create () in
   let inside =
     Lwt.with_value key (Some 2) (fun () ->
@@ -46,7 +46,7 @@ let storage () =
 
 (* --- direct --------------------------------------------------------------- *)
 
-(* Others run meanwhile, and what its code began is ended. *)
+(* Others run meanwhile, and the clean-up of the code runs. *)
 let direct () =
   traced [ "begins"; "another"; "goes on"; "finally"; "failed" ] @@ fun say ->
   run @@ fun () ->

@@ -1,4 +1,4 @@
-(* Which thread runs Lwt: one after the other, with [Concord_lwt.run] and without. *)
+(* Lwt may run in one thread after the other, with [Concord_lwt.run] and without it. *)
 
 open Concord
 open Concord_test_support
@@ -8,7 +8,7 @@ open Lwt.Syntax
 let plain f = Lwt_main.run (f ())
 let here f = f ()
 
-(* Waits, and is woken by a domain; before the loop has begun a turn, and after. *)
+(* Waits, and a domain wakes it, both before the loop's first turn and after it. *)
 let exchange () =
   let there = Channel.create () and back = Mvar.create_empty () in
   let join =
@@ -32,9 +32,9 @@ let exchange () =
 
 let once run () = run exchange
 
-(* A task of [Lwt_direct] goes on in a hook that comes first of all. It is to be the
-   first one of the program, in the second loop. (If it ended the last promise there,
-   Lwt's loop would sleep once more.) *)
+(* A task of [Lwt_direct] continues in a hook that comes before all others. It must be the
+   first such task of the program, in the second loop. If it fulfilled the last promise there,
+   Lwt's loop would sleep once more, so a pause follows. *)
 let lwt_direct () =
   in_thread (once plain);
   in_thread (fun () ->
@@ -50,7 +50,7 @@ let both = [ ("Lwt_main.run", plain); ("Concord_lwt.run", Concord_lwt.run) ]
 let places =
   [ ("here", here); ("a thread", in_thread); ("a domain", in_domain) ]
 
-(* Any of the two, anywhere, after any of the two, anywhere. *)
+(* Each of the two loops in each place, after each of the two in each place. *)
 let one_after_the_other () =
   List.iter
     (fun (_, first) ->
@@ -67,7 +67,7 @@ let one_after_the_other () =
         places)
     both
 
-(* The thread that asks for a promise need not be the one that runs the loop. *)
+(* The thread that asks for a promise may be another one than the thread that runs the loop. *)
 let used_before () =
   let lwt, waker = Lwt.wait () in
   let promise = Concord_lwt.of_lwt lwt in
@@ -81,7 +81,7 @@ let used_before () =
       Lwt.wakeup waker 2;
       int "of_lwt" 2 (Promise.await promise))
 
-(* After a failure too. *)
+(* This is also true after a failure. *)
 let after_a_failure () =
   in_thread (fun () ->
       raises "what it raises" Exit (fun () ->
@@ -94,7 +94,7 @@ let is_refused f =
   | exception Invalid_argument m -> contains m "another thread runs Lwt's loop"
   | _ -> false
 
-(* While a loop runs, others are refused, also if it has not used Concord_lwt. *)
+(* While a loop runs, other threads are refused, even if the loop hasn't used Concord_lwt. *)
 let beside_a_loop run () =
   let box : int Mvar.t = Mvar.create_empty () in
   let never, _ = Lwt.wait () in
@@ -111,7 +111,7 @@ let beside_a_loop run () =
       let* () = Lwt.pause () in
       yes "a thread" (List.for_all Fun.id (in_thread attempts));
       yes "a domain" (List.for_all Fun.id (in_domain attempts));
-      int "nobody waits" 0 (Mvar.waiters box);
+      int "no task waits" 0 (Mvar.waiters box);
       exchange ())
 
 let () =
@@ -119,7 +119,7 @@ let () =
     [
       ( "one loop after the other",
         [
-          (* first *)
+          (* must come first *)
           test "Lwt_direct" lwt_direct;
           test "anywhere" one_after_the_other;
           test "used before, in another thread" used_before;

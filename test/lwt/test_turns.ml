@@ -1,4 +1,4 @@
-(* Tasks whose operations never wait: they do not stop Lwt's loop. *)
+(* Tasks whose operations never wait don't stop Lwt's loop. *)
 
 open Concord
 open Concord_test_support
@@ -9,7 +9,7 @@ module L = Concord_lwt
 let run = Concord_lwt.run
 let seconds = 10.
 
-(* Again and again, until others have gone on. *)
+(* Performs the operation again and again, until others have run. *)
 let again name operation have_gone_on =
   let deadline = Unix.gettimeofday () +. seconds in
   let rec again () =
@@ -31,7 +31,7 @@ let ticks n =
   in
   (tick (), fun () -> !ticked = n)
 
-(* Timers, what is paused, and what another domain wakes go on. *)
+(* Timers, paused promises, and promises that another domain resolves continue. *)
 let each_lets_others_go_on () =
   let each ((name, operation), (_, another)) =
     let ticking, ticked = ticks 2 in
@@ -53,8 +53,8 @@ let each_lets_others_go_on () =
   let all = List.combine (Immediate.operations ()) (Immediate.operations ()) in
   run (fun () -> Lwt_list.iter_s each all)
 
-(* The fault as it was found: nothing else is done in [Lwt_main.run], whose loop has not
-   been used before, while a domain keeps a mailbox from being empty. *)
+(* The fault as it was found. [Lwt_main.run] does nothing else, and its loop hasn't been used
+   before. A domain keeps the mailbox from becoming empty. *)
 let kept_full () =
   let mailbox = Mailbox.create () and over = Atomic.make false in
   let fill () =
@@ -65,7 +65,7 @@ let kept_full () =
   in
   let join = Check.domain fill in
   let ticking, ticked = ticks 3 in
-  (* It takes longer to use one than to put one. *)
+  (* Using an item takes longer than putting one. *)
   let take () =
     for _ = 1 to 200 do
       Domain.cpu_relax ()
@@ -78,13 +78,13 @@ let kept_full () =
   Atomic.set over true;
   join ()
 
-(* It is cancelled where it gives way, and has taken nothing then. *)
+(* The task is cancelled where it lets others run, and has taken nothing there. *)
 let is_cancelled_there () =
   let each (name, operation) =
     let deadline = Unix.gettimeofday () +. seconds in
     let over = ref false in
     let rec forever () =
-      if !over then Alcotest.failf "%s goes on" name
+      if !over then Alcotest.failf "%s continues" name
       else if Unix.gettimeofday () > deadline then
         Alcotest.failf "%s stops the loop" name
       else Lwt.bind (operation ()) forever
@@ -113,7 +113,7 @@ let in_order () =
   yes "in order" (List.rev !got = List.init n Fun.id);
   Lwt.return_unit
 
-(* What is done in another thread is done at once, as often as it is. *)
+(* In another thread, operations are performed at once, however many there are. *)
 let elsewhere () =
   run @@ fun () ->
   let* () = Lwt.pause () in
@@ -132,10 +132,10 @@ let () =
     [
       ( "operations that never wait",
         [
-          (* first *)
+          (* must come first *)
           test "a mailbox that a domain keeps full" kept_full;
-          test "each lets others go on" each_lets_others_go_on;
-          test "each is cancelled where it gives way" is_cancelled_there;
+          test "each lets others run" each_lets_others_go_on;
+          test "each is cancelled where it lets others run" is_cancelled_there;
           test "in order" in_order;
           test "in other threads" elsewhere;
         ] );

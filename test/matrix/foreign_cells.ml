@@ -1,11 +1,11 @@
-(* As in [Structure_cells], with what is not Concord's and waits through
-   [Domain_local_await]. In each, a sibling of a task that waits has to go on. *)
+(* Cells like those of [Structure_cells], for structures of other libraries that wait through
+   [Domain_local_await]. In each, a sibling of a waiting task must be able to continue. *)
 
 open Concord
 
 let messages = 100
 
-(* [a] waits until its sibling has told [b] to go on. *)
+(* [a] waits until its sibling has told [b] to continue. *)
 let with_sibling between a b =
   let told = Promise.create () in
   between
@@ -32,8 +32,8 @@ let kcas_mvar between =
   in
   with_sibling between a b
 
-(* A transaction that waits until both of two locations have changed, and one of either
-   queue. *)
+(* A transaction that waits until both of two locations have changed, and one that waits for
+   either of two queues. *)
 let kcas_transaction between =
   let one = Kcas_data.Queue.create () and other = Kcas_data.Queue.create () in
   let here = Kcas.Loc.make 0 and there = Kcas.Loc.make 0 in
@@ -62,7 +62,7 @@ let kcas_transaction between =
   with_sibling between a b;
   assert (!sum = messages * (messages + 1) / 2)
 
-(* Queues of Saturn never wait. Who finds one empty leaves a trigger in another. *)
+(* Queues of Saturn never wait. A task that finds one empty leaves a trigger in another queue. *)
 module Waiting_queue = struct
   type 'a t = {
     items : 'a Saturn.Queue.t;

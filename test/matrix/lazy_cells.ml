@@ -1,4 +1,4 @@
-(* As in [Structure_cells], with lazy values. *)
+(* Cells like those of [Structure_cells], for lazy values. *)
 
 open Concord
 open Cell_kit
@@ -11,8 +11,8 @@ let lazy_with begin_ =
 
 let told t = match Lazy.force t with v -> Ok v | exception e -> Error e
 
-(* [a] computes while [b] waits in [force]; [b]'s sibling serves the computation. Both
-   [check] what they were told. *)
+(* [a] computes while [b] waits in [force]. [b]'s sibling serves the computation. Both [check]
+   their results. *)
 let force_both finish between check =
   let begun = Promise.create () and runs = Atomic.make 0 in
   let asked = Promise.create () and answered = Promise.create () in
@@ -44,7 +44,8 @@ let lazy_failure between =
   let is_it = function Ok _ -> false | Error e' -> e' == e in
   force_both (fun () -> raise e) between (fun told -> assert (is_it told))
 
-(* [a] waits for the event of what [b] computes, in a choice: so it is seen to wait. *)
+(* [a] waits for the event of the value that [b] computes. It waits in a choice, so that [b]
+   can see it wait. *)
 let lazy_event between =
   let never = Promise.create () in
   let t =
@@ -58,8 +59,8 @@ let lazy_event between =
   and b () = assert (Lazy.force t = 42) in
   between [ a ] [ b ]
 
-(* [a] is cancelled while it computes and [b] waits, who computes it then: in another
-   thread. (A pool of Moonpool's has its threads on any domain.) *)
+(* [a] is cancelled while it computes and [b] waits. Then [b] computes, in another thread. (A
+   pool of Moonpool has its threads on any domain, so domains aren't compared.) *)
 let restart ~cancel between =
   let begun = Promise.create () and never = Promise.create () in
   let runs = Atomic.make 0 and first = ref None in

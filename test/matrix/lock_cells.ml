@@ -38,7 +38,7 @@ let condition between =
   in
   between [ a ] [ b ]
 
-(* A number that both sides count up in turn. *)
+(* Both sides increment a number in turn. *)
 let condition_alone between =
   let n = Atomic.make 0 and changed = Condition.create () in
   let count mine wait =
@@ -56,7 +56,7 @@ let condition_alone between =
   between [ a ] [ b ];
   assert (Atomic.get n = messages)
 
-(* Whoever is first waits inside, while its sibling and a task of the other host wait for the
+(* The first task waits inside, while its sibling and a task of the other host wait for the
    lock. *)
 let mutex between =
   let lock = Mutex.create () and inside = ref false and entered = ref 0 in
@@ -106,7 +106,7 @@ let semaphore between =
   in
   between [ a ] [ b ]
 
-(* A reader sees both counters or none go up. *)
+(* A reader sees either both counters incremented or neither. *)
 let rwlock between =
   let lock = Rwlock.create () and one = ref 0 and other = ref 0 in
   let up () =
@@ -132,7 +132,7 @@ let barrier between =
   in
   between [ work; work ] [ work; work ]
 
-(* A value is for who waits just then. *)
+(* A value reaches only the tasks that wait at that moment. *)
 let bvar between =
   let t = Bvar.create () in
   let a () = assert (Bvar.wait t = 42)

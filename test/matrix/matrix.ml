@@ -10,8 +10,7 @@ let not_installed names = Absent { names; reason = "not installed" }
 
 (* --- The other domain ----------------------------------------------------------- *)
 
-(* It is the same for many cells, since to end one in which there were threads takes 50
-   ms. *)
+(* Many cells use the same domain, because ending a domain that had threads takes 50 ms. *)
 let with_other_domain f =
   let jobs = Mailbox.create () in
   let rec work () =

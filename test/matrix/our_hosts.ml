@@ -1,5 +1,5 @@
-(* The hosts of this project, and those of its adapters that are always installed. How
-   they run is in test/support/hosts. *)
+(* The hosts of this project, and those of its adapters that are always installed.
+   test/support/hosts defines how they run. *)
 
 let of_host ?no_siblings ?in_lwt (host : Test_host.t) : (module Host.S) =
   (module struct

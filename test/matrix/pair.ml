@@ -1,11 +1,11 @@
-(* The cells of two hosts: what they do with each structure. *)
+(* The cells of two hosts, one for each structure. *)
 
 open Concord
 open Cell_kit
 
 type cell = {
   structure : string;
-  skipped : string option;  (** Why. *)
+  skipped : string option;  (** The reason why it is skipped. *)
   run : unit -> unit;
 }
 
@@ -14,8 +14,8 @@ type other_domain = (unit -> unit) -> unit Promise.t
 
 let turns n = Lwt_list.iter_s Lwt.pause (List.init n ignore)
 
-(* [a] are tasks of [A], and [b] of [B]; the one is on the other domain, and the other on
-   the calling one. If both are Lwt's, they share its loop. *)
+(* [a] are tasks of [A], and [b] are tasks of [B]. One host is on the other domain, and one on
+   the calling domain. If both are Lwt's, they share its loop. *)
 let between (module A : Host.S) (module B : Host.S) (start : other_domain)
     ~calling ?(after = ignore) a b =
   let run_a () =
@@ -26,7 +26,7 @@ let between (module A : Host.S) (module B : Host.S) (start : other_domain)
   | Some start_a, Some start_b, _ ->
       Concord_lwt.run (fun () ->
           let a = List.map start_a a in
-          (* A task of [B] may block the loop until one of [A] waits. *)
+          (* A task of [B] may block the loop until a task of [A] waits. *)
           Lwt.bind (turns 3) (fun () -> Lwt.join (a @ List.map start_b b)));
       after ()
   | _, _, `B ->
@@ -38,8 +38,8 @@ let between (module A : Host.S) (module B : Host.S) (start : other_domain)
       run_a ();
       Promise.await ended
 
-(* A thread beside [A]'s loop, on the same domain, which is not a task of it; and what
-   comes after the loop. *)
+(* A thread beside [A]'s loop, on the same domain, which isn't a task of it, and a wait after
+   the loop has ended. *)
 let beside between =
   let p = Promise.create () and q = Promise.create () in
   let started = Promise.create () in
@@ -66,7 +66,7 @@ let beside between =
   in
   between ~after [ a ] [ b ]
 
-(* One side blocks its host until the other waits. *)
+(* One side blocks its host until the other side waits. *)
 let blocks_its_host = [ "lazy"; "lazy failure"; "lazy restart" ]
 let one_loop = "both are tasks of Lwt's one loop, which one of them would block"
 

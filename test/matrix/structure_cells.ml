@@ -1,5 +1,5 @@
-(* What two hosts do with one structure. [between a b] runs the tasks [a] on one of
-   them, and [b] on the other, which is on another domain. *)
+(* The use of one structure by two hosts. [between a b] runs the tasks [a] on one of them, and
+   [b] on the other, which is on another domain. *)
 
 open Concord
 open Cell_kit
@@ -22,7 +22,7 @@ let promise_fails between =
   let p : unit Promise.t = Promise.create () in
   let a () =
     match Promise.await p with
-    | () -> assert false (* it fails *)
+    | () -> assert false (* the promise fails *)
     | exception Refused -> ()
   and b () =
     until_somebody_waits (fun () -> Promise.waiters p);
@@ -47,7 +47,7 @@ let mvar between =
   let n = 5 * messages in
   between [ (fun () -> ping there back n) ] [ (fun () -> echo there back n) ]
 
-(* While a task waits, its sibling talks to a task of the other host. *)
+(* While a task waits, its sibling exchanges messages with a task of the other host. *)
 let sibling between =
   let p = Promise.create () in
   let there = Mvar.create_empty () and back = Mvar.create_empty () in
@@ -77,7 +77,7 @@ let channel between =
   in
   between [ a ] [ b ]
 
-(* [take] gives 1 to [messages], and then the end. *)
+(* [take] returns 1 to [messages], and then the end. *)
 let in_order take =
   for i = 1 to messages do
     assert (take () = i)
@@ -113,12 +113,13 @@ let broadcast between =
   let one = follow () and other = follow () in
   let b () =
     fill (Broadcast.send all) (fun () -> Broadcast.close all) ();
-    (* After the end, and yet everything. *)
+    (* This subscription begins after the end, but still gets every value. *)
     other ()
   in
   between [ one; follow () ] [ b ]
 
-(* A queue into another, by a sequence, and that one into a third, item by item. *)
+(* A sequence copies a queue into another one, and that one is copied into a third, item by
+   item. *)
 let to_the_end between =
   let s = Stream.create 3 and c = Channel.create () in
   let m = Mailbox.create () and ended = Promise.create () in

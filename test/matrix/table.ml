@@ -19,7 +19,7 @@ let limit = 60.
 let give_up ~code what =
   let cell = Option.fold (Atomic.get current) ~none:"no cell" ~some:fst in
   Printf.printf "\n%s: %s\n%!" cell what;
-  (* At once: [exit] would wait for those who hang. *)
+  (* It ends at once, because [exit] would wait for tasks that hang. *)
   Unix._exit code
 
 let failed e =

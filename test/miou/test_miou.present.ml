@@ -1,4 +1,4 @@
-(* The suite and the matrix in processes of their own. *)
+(* The suite and the matrix run in their own processes. *)
 let () =
   match Sys.argv with
   | [| _; "host" |] -> Miou_cases.As_host.run ()

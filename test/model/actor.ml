@@ -1,4 +1,4 @@
-(* A task of a model, and what became of it. *)
+(* A task of a model, and its result. *)
 
 type t = {
   name : string;
@@ -18,7 +18,7 @@ let run a =
   | exception Model.Cancelled -> a.result <- "cancelled"
   | exception Errors.Closed -> a.result <- "closed"
 
-(* In the calling process, outside of all tasks. *)
+(* Runs in the calling process, but in no task. *)
 let work a = ignore (a.work () : string)
 
 let count_waiting actors =
@@ -29,8 +29,8 @@ let describe actors =
 
 type process = Run of t | Cancel of t | Do of (unit -> unit)
 
-(* The processes and the actors of a model in which [first] wait, in this order,
-   when the processes start. *)
+(* Returns the processes and the actors of a model in which the tasks [first] already wait, in
+   this order, when the processes start. *)
 let start first processes =
   List.iter run first;
   let ran = function Run a -> Some a | Cancel _ | Do _ -> None in
@@ -41,7 +41,7 @@ let start first processes =
   in
   (List.map process processes, first @ List.filter_map ran processes)
 
-(* How many live in a queue, in which those that withdrew must not stay. *)
+(* How many waiters of a queue are live. It also fails if withdrawn waiters stay in the queue. *)
 let live waiters =
   let live = ref 0 and all = ref 0 in
   let look w =
@@ -53,13 +53,14 @@ let live waiters =
   if Waiters.length waiters <> !live then failwith "miscounted";
   !live
 
-(* Fails unless those that wait, and only they, live in [queues]. *)
+(* Fails unless the live waiters of [queues] are as many as the actors that wait. *)
 let all_queued actors queues =
   if count_waiting actors <> List.fold_left ( + ) 0 queues then
     failwith ("a waiter was lost, or stays: " ^ describe actors)
 
-(* How often a task looks before it enlists. One process looks at a time, as the threads of
-   one domain do. What was learned in one interleaving would change the next. *)
+(* How often a task spins before it enlists. Only one process may spin at a time, as with the
+   threads of one domain. The counters are reset because what [Spin] learns in one interleaving
+   would change the next one. *)
 let spin_at_most n =
   Domains.spawned := n > 0;
   let spin = Domain.DLS.get Operation.spins in

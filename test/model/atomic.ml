@@ -1,5 +1,6 @@
-(* What the copied sources take for Stdlib's module. [current] is the process
-   that runs: another one may have run before the operation returned. *)
+(* The copied sources use this module in place of Stdlib's. [current] is the running process.
+   It is restored after each operation, because another process may have run before the
+   operation returned. *)
 
 module Traced = Dscheck.TracedAtomic
 
@@ -7,18 +8,19 @@ type 'a t = 'a Traced.t
 
 let current = ref 0
 
-(* dscheck numbers the atomics of each run from 1, as it did those that modules made before;
-   two of one number are one to it, and each interleaving of them another one to explore.
-   So those of modules, which come after this one, get higher numbers than a run needs. *)
+(* dscheck numbers the atomics of each run from 1, and it numbered those that modules created
+   in the same way. Two atomics with the same number are the same one to dscheck, so it would
+   explore interleavings that don't matter. The atomics of modules after this one therefore get
+   numbers higher than any run needs. *)
 let () =
   for _ = 1 to 1_000 do
     ignore (Traced.make () : unit Traced.t)
   done
 
-(* dscheck abandons a process by raising in it, and looks at the atomics later, to
-   tell whether a compare-and-set would have succeeded: so the process must not go
-   on, whatever it would do about an exception. It performs this instead, which
-   [Model] handles by dropping it. *)
+(* dscheck abandons a process by raising in it. Later it reads the atomics, to find out whether
+   a compare-and-set would have succeeded. So an abandoned process must not continue, however
+   it handles exceptions. For this reason an operation performs this effect instead of raising,
+   and [Model] drops the continuation. *)
 type _ Effect.t += Abandoned : 'a Effect.t
 
 let abandoned = ref false

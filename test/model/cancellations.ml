@@ -1,12 +1,12 @@
-(* Tasks wait for one operation, and some of them are cancelled while another process
-   serves them. Every structure has these scenarios, and what may come of them follows from
-   how it serves. *)
+(* Scenarios for every structure: tasks wait for one operation, and some of them are cancelled
+   while another process serves them. The possible outcomes follow from how the structure
+   serves its waiters. *)
 
 open Actor
 
 type service =
-  | First  (** The first waiter is served. *)
-  | All  (** All waiters are served, maybe one after the other. *)
+  | First  (** Serves the first waiter. *)
+  | All  (** Serves all waiters, maybe one after the other. *)
 
 let names = [ "a"; "b"; "c"; "d" ]
 let name w = List.nth names (w - 1)
@@ -18,8 +18,8 @@ let rec subsets = function
       let without = subsets rest in
       List.map (List.cons x) without @ without
 
-(* What may come of the waiters 1 to [n], who wait in this order, if someone tries to cancel
-   [targets]. Cancelling fails only if the target was served before. *)
+(* The possible outcomes for the waiters 1 to [n], in this order of arrival, if other processes
+   try to cancel [targets]. A cancellation fails only if the target was served first. *)
 let outcomes service n targets ~served ~rest =
   let waiters = upto n in
   let show cancelled =
@@ -44,13 +44,14 @@ let outcomes service n targets ~served ~rest =
   in
   List.filter_map show (subsets targets)
 
-(* [check what ways ~create ~serve ~served ~rest ~at_rest]: each of [ways] (direct style,
-   an event and so on) makes waiter 1, 2 ... of this name, which has to wait in the state
-   that [create] makes. [serve] serves the first one or all, who return [served]; without
-   [remembers], a task that comes later has missed that. [rest] is what [at_rest] shows after the
-   results if these waiters were served. Without [three], scenarios of three processes are
-   left out, as with long steps they take minutes. With [always], each run checks the one in
-   which both of two are cancelled. *)
+(* [check what ways ~create ~serve ~served ~rest ~at_rest] checks each of [ways] (for example
+   direct style, or an event). A way makes waiter 1, 2 and so on, with that waiter's name. The
+   waiter has to wait in the state that [create] makes. [serve] serves the first waiter or all
+   of them, and their results are [served]. Without [remembers], a task that comes after
+   [serve] has missed it. [rest] is what [at_rest] shows after the results if these waiters
+   were served. Without [three], scenarios of three processes are left out, because they take
+   minutes if steps are long. With [always], each run checks the scenario in which two tasks
+   wait and both are cancelled. *)
 let check ?(service = First) ?(remembers = true) ?(three = true)
     ?(always = false) what ways ~create ~serve ~served ~rest ~at_rest =
   let check_way (way, wait) =
@@ -109,7 +110,8 @@ let check ?(service = First) ?(remembers = true) ?(three = true)
     wait 2 [ 1 ];
     wait 2 [ 2 ];
     if way = "" then begin
-      (* The first may be taken out before it is counted as one that left. *)
+      (* With four waiters, the server may remove the cancelled one before its cancellation
+         counts it. *)
       if service = First then wait 4 [ 1 ];
       if three then begin
         another_comes ();

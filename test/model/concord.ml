@@ -11,7 +11,7 @@ module Tools = struct
   end
 end
 
-(* What the porter and concord-aio take from the library's inside. *)
+(* The internal modules that the porter and concord-aio use. *)
 module Private = struct
   module Atomically = Atomically
 

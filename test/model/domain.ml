@@ -1,8 +1,8 @@
 include Stdlib.Domain
 
-(* What [Loop] takes for the calling domain. Not an OCaml function, which could be
-   interrupted where it is called. *)
+(* [Loop] uses this to identify the calling domain. It isn't an OCaml function, because a
+   signal handler could interrupt the call of one. *)
 external self : unit -> int = "model_domain_self" [@@noalloc]
 
-(* No two answers of [self] are equal, or all are. *)
+(* With [true], no two answers of [self] are equal. With [false], all are. *)
 external all_differ : bool -> unit = "model_domain_all_differ" [@@noalloc]

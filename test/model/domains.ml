@@ -1,5 +1,5 @@
-(* Nobody looks, unless a model says so: what [Spin] learns in one interleaving would change
-   the next. *)
+(* Tasks don't spin unless a model turns spinning on, because what [Spin] learns in one
+   interleaving would change the next one. *)
 
 let spawned = ref false
 let were_spawned () = !spawned

@@ -1,16 +1,16 @@
-(* A pool whose tasks start when whoever submits them has nothing else to do. *)
+(* A pool in which a task starts when the process that submitted it has nothing else to do. *)
 
 exception Interrupted
 
-(* The next [async] is interrupted by a signal handler: before it has submitted the
-   task, or after. *)
+(* Whether a signal handler interrupts the next [async], and whether this happens before or
+   after it submits the task. *)
 let interrupt : [ `Before | `After ] option ref = ref None
 
 module Task = struct
   type pool = unit
   type 'a promise = unit
 
-  (* A process that dscheck has abandoned is not to go on. *)
+  (* A process that dscheck has abandoned must not continue. *)
   let get_num_domains () =
     if !Atomic.abandoned then Effect.perform Atomic.Abandoned;
     1
@@ -23,6 +23,6 @@ module Task = struct
         if when_ = `After then Model.later f;
         raise Interrupted
 
-  (* The models wait by other means. *)
+  (* Unused, because the models wait by other means. *)
   let await () () = failwith "Task.await: not in a model"
 end

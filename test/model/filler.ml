@@ -1,3 +1,3 @@
-(* No waits are kept: see [Waits]. *)
+(* The models record no waits (see [waits.ml]). *)
 
 let add_thread ?origin:(_ : Who.origin option) ~is_resolved:_ _ = ()

@@ -1,4 +1,4 @@
-(* Nobody observes tasks here. *)
+(* The models observe no tasks. *)
 
 let max_frames = 0
 let are_observed () = false

@@ -1,4 +1,4 @@
-(* Nobody is asked who it is. *)
+(* No task is asked for its identity. *)
 
 let is_question _ = false
 let waker () = Who.unknown ""

@@ -1,4 +1,4 @@
-(* [poll(2)] over the descriptors of [Unix]. *)
+(* [poll(2)] over the descriptors of [unix.ml]. *)
 
 module Util = struct
   let unix_of_fd : int -> Unix.file_descr = Fun.id
@@ -49,10 +49,10 @@ module Poll = struct
 
   let interrupt : (unit -> unit) option ref = ref None
 
-  (* How many descriptors the last call was for. *)
+  (* The number of descriptors in the last call. *)
   let polled = ref 0
 
-  (* Woken, it looks again, as the kernel does. *)
+  (* After it is woken, it polls again, as the kernel does. *)
   let rec poll t n timeout =
     polled := n;
     match timeout with

@@ -1,4 +1,4 @@
-(* No waits are kept: see [Waits]. *)
+(* The models record no waits (see [waits.ml]). *)
 
 let who_is (task : Task.t) = Who.make ~host:"fifo" ~name:"a task" task
 let who = who_is

@@ -1,4 +1,4 @@
-(* There are none: a model checks what programs run. *)
+(* The models give no labels, because a model checks what programs run without them. *)
 
 let made ?kind:(_ : string option) ?name:(_ : string option)
     ?holders:(_ : (unit -> Waits.holder list) option) structure =

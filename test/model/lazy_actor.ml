@@ -4,7 +4,7 @@ exception Boom
 
 let got = string_of_int
 
-(* How often a computation was begun, and how many run. *)
+(* How often a computation has begun, and how many computations are running. *)
 let runs = ref 0
 let inside = ref 0
 
@@ -15,7 +15,7 @@ let computing f () =
 
 let lazily ?cancel f = Lazy.from_fun ?cancel (computing f)
 
-(* Its first run waits, for ever or until it is cancelled. *)
+(* The first run waits until [p] is filled or the run is cancelled. *)
 let first_waits ?cancel p =
   lazily ?cancel (fun () -> if !runs = 1 then Promise.await p else !runs)
 
@@ -46,18 +46,18 @@ let look (Any t) =
       let needs = if Forcing.holds need then "+" else "" in
       ("forcing" ^ needs, live waiters + live watchers)
 
-(* [elsewhere ()]: how many wait for something else. *)
+(* [elsewhere ()] is the number of tasks that wait for something else. *)
 let at_rest ts elsewhere actors () =
   let looks = List.map look ts in
   all_queued actors (elsewhere () :: List.map snd looks);
   let is_forcing (state, _) = String.starts_with ~prefix:"forcing" state in
   if List.length (List.filter is_forcing looks) <> !inside then
-    failwith "forcing, and nobody computes";
+    failwith "forcing, but no task computes";
   String.concat " " (describe actors :: "|" :: List.map fst looks)
   ^ Printf.sprintf " runs=%d" !runs
 
-(* [make ()]: who waits first, the processes, the lazy values, and how many wait for
-   something else. *)
+(* [make ()] returns the tasks that wait first, the processes, the lazy values, and
+   [elsewhere], which counts the tasks that wait for something else. *)
 let check name make expect =
   Model.check name ~expect @@ fun () ->
   runs := 0;
@@ -68,7 +68,7 @@ let check name make expect =
 
 let nowhere () = 0
 
-(* One lazy value, the first run of which waits for a promise. *)
+(* One lazy value whose first run waits for a promise. *)
 let one ?cancel scenario () =
   let p = Promise.create () in
   let t = first_waits ?cancel p in

@@ -1,4 +1,4 @@
-(* No process looks for leaks. *)
+(* The models don't look for leaked resumers. *)
 
 exception Never_resumed
 

@@ -1,14 +1,14 @@
-(* What [Real_parker] takes for Stdlib's locks, and for what each domain has of its own.
-   Each process is a thread.
+(* [Real_parker] uses these modules in place of Stdlib's locks and domain-local storage. Each
+   process is a thread.
 
-   A process cannot block. A thread that would stops for ever, and the others go on: in
-   another order it comes there later, and does not block. An interleaving at whose end a
-   thread that has stopped could go on is only the beginning of such another one; one in
-   which none of them could is a deadlock. *)
+   A process of dscheck can't block. So a thread that would block stops forever, and the others
+   continue. In another interleaving it reaches this place later and doesn't block. If a
+   stopped thread could continue at the end of an interleaving, that interleaving is only the
+   beginning of such another one. If no stopped thread could, it is a deadlock. *)
 
 (* --- Threads that stop ------------------------------------------------------- *)
 
-(* For each of them: could it go on now? *)
+(* For each stopped thread, whether it could continue now. *)
 let stopped : (unit -> bool) list ref = ref []
 
 let stop could_go_on =
@@ -19,7 +19,8 @@ let could_go_on () = List.exists (fun could -> could ()) !stopped
 
 (* --- Signal handlers --------------------------------------------------------- *)
 
-(* Where OCaml may call one: before a thread blocks, and when it was woken. *)
+(* The places where OCaml may call a signal handler: before a thread blocks, and after it was
+   woken. *)
 type place = Before_lock | Before_wait | After_wait
 type handler = { process : int; place : place; handle : unit -> unit }
 
@@ -38,7 +39,7 @@ let interrupt place =
 
 let domain_of_process : (int -> int) ref = ref Fun.id
 
-(* One for each key: forgets its values. *)
+(* For each key, a function that forgets its values. *)
 let resets : (unit -> unit) list ref = ref []
 
 module Domain = struct
@@ -69,7 +70,7 @@ end
 
 (* --- Mutexes and conditions --------------------------------------------------- *)
 
-(* How often each process has locked a mutex, and come to sleep. *)
+(* How often each process has locked a mutex, and how often it has gone to sleep. *)
 let locked = Array.make 8 0
 let slept = Array.make 8 0
 
@@ -79,7 +80,7 @@ let count counters =
 
 module Mutex = struct
   type t = int Atomic.t
-  (** Which process has it. *)
+  (** The process that holds it. *)
 
   let nobody = -1
   let create () = Atomic.make nobody
@@ -108,11 +109,11 @@ end
 
 module Condition = struct
   type t = unit ref list Atomic.t
-  (** Those that wait, the last one first. *)
+  (** The waiting threads, latest first. *)
 
   let create () = Atomic.make []
 
-  (* To be in the list and to leave the mutex is one step to whoever has the mutex. *)
+  (* Joining the list and unlocking the mutex are one step to the process that locks it next. *)
   let wait t mutex =
     interrupt Before_wait;
     count slept;
@@ -132,7 +133,7 @@ module Condition = struct
       | waiters -> List.rev (List.tl (List.rev waiters)))
 end
 
-(* To be called first in each scenario. *)
+(* Each scenario calls this first. *)
 let start ~domains =
   domain_of_process := domains;
   List.iter (fun reset -> reset ()) !resets;

@@ -1,31 +1,31 @@
 (* Model checking with tasks that wait.
 
-   A process of dscheck cannot be suspended. So a task that waits leaves its
-   process, and goes on in the process that resumed or cancelled it, after that
-   has done what it was doing: as in a host, where a resumer only makes a task
-   ready. *)
+   A process of dscheck can't be suspended. So a task that waits leaves its process. The
+   process that resumes or cancels it runs the task, but only after its own current work. A
+   host behaves like this too, because there a resumer only makes a task ready. *)
 
 open Effect.Shallow
 
 exception Cancelled
 
-(* [state], where resuming and cancelling decide (H3)
+(* [state], on which a resumer and a cancellation compete (H3)
 
    Phase       Left by   To          By whom
    Running     host      Blocking n  the task, when it suspends, unless [doomed]
-   Blocking n  resumer   Resumed f   anyone, while [block] runs
+   Blocking n  resumer   Resumed f   any process, while [block] runs
                host      Waiting     the task, if [block] returned [None]
-               host      Running     the task, if it gave a value or raised
-   Waiting     resumer   Running     anyone, and makes the task ready
-               cancel    Running     anyone, and makes the task ready, to raise;
+               host      Running     the task, if [block] returned a value or raised
+   Waiting     resumer   Running     any process, which makes the task ready
+               cancel    Running     any process, which makes the task ready, to raise,
                                      unless [shielded]
    Resumed f   host      Running     the task, when [block] has returned
 
-   A cancel makes the task [doomed] for ever, in [Running], in [Waiting], and
-   wherever it is [shielded]: it will not suspend any more, outside of [protect].
+   A cancellation makes the task [doomed] forever if it is [Running], [Waiting] or
+   [shielded]. A doomed task doesn't suspend again, except inside [protect]. If the task is
+   [Blocking] or [Resumed], and not [shielded], the cancellation has no effect.
 
-   The number of the wait keeps a late resumer from taking another wait of the
-   same task for its own. *)
+   Each wait has a number, so that a resumer of an earlier wait can't resume a later wait
+   of the same task. *)
 type phase =
   | Running
   | Blocking of int
@@ -35,7 +35,7 @@ type phase =
 type state = { phase : phase; shielded : bool; doomed : bool }
 type task = { state : state Atomic.t; mutable waits : int }
 
-(* To be called before the processes start. *)
+(* Scenarios call this before the processes start. *)
 let task () =
   let state = { phase = Running; shielded = false; doomed = false } in
   { state = Atomic.make state; waits = 0 }
@@ -44,9 +44,10 @@ let who task = Who.make ~host:"model" ~name:"a task" task
 
 exception Unwound
 
-(* The stack of a continuation that nobody continues is never freed. So the process is
-   unwound; it does nothing then, as each operation on an atomic performs [Abandoned]. A
-   loop that catches all exceptions, as that of a scheduler, is left as it is. *)
+(* The stack of a continuation that is never continued is never freed. So the process is
+   unwound. Its handlers have no effect, because each operation on an atomic performs
+   [Abandoned]. A process is left as it is if a loop in it catches all exceptions, as the loop
+   of a scheduler does. *)
 let or_abandoned f =
   let times = ref 0 in
   let effc (type a) (e : a Effect.t) :
@@ -61,7 +62,7 @@ let or_abandoned f =
   in
   try Effect.Deep.try_with f () { effc } with _ when !Atomic.abandoned -> ()
 
-(* Those of the tasks that suspended in this interleaving; some went on. *)
+(* The continuations of tasks that suspended in this interleaving. Some were continued since. *)
 let suspended = ref []
 
 let unwind_suspended () =
@@ -69,7 +70,7 @@ let unwind_suspended () =
   List.iter or_abandoned !suspended;
   suspended := []
 
-(* What each process will do after its own work. *)
+(* What each process does after its own work. *)
 let queues = Array.init 8 (fun _ -> Queue.create ())
 let later job = Queue.add job queues.(!Atomic.current)
 
@@ -85,7 +86,7 @@ let rec shield task shielded =
   if not (Atomic.compare_and_set task.state before { before with shielded })
   then shield task shielded
 
-(* This interleaving led to something that may go on for ever. *)
+(* Whether this interleaving reached a state from which it may continue forever. *)
 let abandoned = ref false
 
 let rec handler : type x. task -> (x, unit) handler =
@@ -152,7 +153,7 @@ and suspend : type a x.
     let leave phase f =
       if Atomic.compare_and_set task.state before { before with phase } then
         f ()
-      else (* resumed, or cancelled *) again ()
+      else (* another process resumed it, or cancelled it *) again ()
     in
     match before.phase with
     | Blocking _ -> leave phase otherwise
@@ -190,22 +191,22 @@ let rec cancel task =
       Atomic.compare_and_set task.state before
         { before with phase; doomed = true }
     then f ()
-    else (* resumed, or it went on *) cancel task
+    else (* it was resumed, or continued *) cancel task
   in
   if not before.doomed then
     match before.phase with
     | Waiting (_, unwind) when not before.shielded ->
         attempt Running (fun () -> later unwind)
     | (Blocking _ | Resumed _) when not before.shielded ->
-        (* A host cannot interrupt [block]; here the request is dropped. *) ()
+        (* A host can't interrupt [block]. Here the request is dropped. *) ()
     | (Running | Waiting _ | Blocking _ | Resumed _) as phase ->
         attempt phase ignore
 
 let failed = ref false
 
-(* [check name ~expect scenario]: [scenario ()] gives the processes, and a function
-   that describes the outcome at rest, or raises. The outcomes of all
-   interleavings together are exactly [expect]. *)
+(* In [check name ~expect scenario], [scenario ()] returns the processes and a function. The
+   function describes the outcome at rest, or raises. The outcomes of all interleavings
+   together must be exactly [expect]. *)
 let check name ~expect scenario =
   let start = Stdlib.Sys.time () in
   let seen = Hashtbl.create 16 in
@@ -276,8 +277,8 @@ let seed =
 
 let so_far = ref 0
 
-(* For what takes more than a second: every third of these is checked, in another run
-   others; of those that take more than five, every ninth. *)
+(* For scenarios that take more than a second. Each run checks every third of them, and other
+   runs check the others. Scenarios that take more than five seconds have [~one_in:9]. *)
 let sometimes ?(one_in = 3) check =
   incr so_far;
   if long || (seed + !so_far) mod one_in = 0 then check ()

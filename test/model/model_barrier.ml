@@ -1,4 +1,4 @@
-(* Barriers, and latches. *)
+(* Barriers and latches. *)
 
 open Actor
 
@@ -27,7 +27,7 @@ let check ?(looks = 0) name parties make expect =
   let processes, actors = start first processes in
   (processes, at_rest t actors)
 
-(* Nobody passes without all others. *)
+(* No task passes unless all the others do. *)
 let () =
   check "one waits, another comes, one is cancelled" 2
     (fun t ->
@@ -42,7 +42,7 @@ let () =
   check "two come" 2
     (fun t -> ([], [ Run (await "a" t); Run (await "b" t) ]))
     [ "a=ok b=ok" ];
-  check "one waits, another looks, both are cancelled" ~looks:1 2
+  check "one waits, another spins, both are cancelled" ~looks:1 2
     (fun t ->
       let a = await "a" t and b = await "b" t in
       let cancel_both () =
@@ -87,12 +87,13 @@ let () =
       let a = sync_await "a" t and b = sync_await "b" t in
       ([ a; b ], [ Run (sync_await "c" t); Cancel b ]))
     [ "a=ok b=ok c=ok"; "a=waits b=cancelled c=waits" ];
-  check "one waits, two come, nobody is cancelled" 3
+  check "one waits, two come, none is cancelled" 3
     (fun t ->
       let a = await "a" t in
       ([ a ], [ Run (await "b" t); Run (await "c" t) ]))
     [ "a=ok b=ok c=ok" ];
-  (* One of each phase: whoever left the first must not count in the second. *)
+  (* Each of the two tasks belongs to one phase. The task that left the first phase must not
+     count in the second. *)
   check "one waits and is cancelled, another comes twice" 2
     (fun t ->
       let a = await "a" t in
@@ -114,8 +115,8 @@ let () =
       ([ a; b ], [ Run poll; Cancel b ]))
     [ "a=ok b=ok p=ok"; "a=waits b=cancelled p=none" ]
 
-(* The task of a waiter that was asked goes on while the trial does. Of three, [refuses] or
-   [accepts] is the second one. *)
+(* While a trial continues, the task of a waiter that was asked already continues too. The
+   barrier is for three tasks, and [second] is the answer of the second waiter. *)
 let asked name ~second go_on expect =
   Model.check ("a waiter that was asked " ^ name) ~expect @@ fun () ->
   let t = Barrier.create 3 and asked = Atomic.make Trial.failed in
@@ -175,8 +176,8 @@ let () =
   asked "leaves" ~second:true leaves
     [ "none, at once, 1 waits"; "ok, at once, 0 waits"; "ok, later, 0 waits" ]
 
-(* A look while the trial goes on. In the scenarios above a task goes on in the process
-   that resumed it, after the trial. *)
+(* A task checks the trial's result while the trial continues. The scenarios above don't cover
+   this, because there a task only continues in the process that resumed it, after the trial. *)
 let look name trial =
   make name @@ fun () -> if Trial.has_passed trial then "passed" else "failed"
 
@@ -220,7 +221,7 @@ let sync_await name t =
 
 let count_down t = Do (fun () -> Latch.count_down t)
 
-(* One more comes, and leaves, unless it comes too late. *)
+(* Another task joins and leaves again, unless it comes too late. *)
 let comes name t =
   make name @@ fun () ->
   match Latch.count_up t with

@@ -8,7 +8,7 @@ let send name t v =
   sent := v :: !sent;
   "ok"
 
-(* What each subscription has received. *)
+(* The values that each subscription has received. *)
 let received : (int Broadcast.subscription * int list ref) list ref = ref []
 let missed : (int Broadcast.subscription * int ref) list ref = ref []
 
@@ -17,7 +17,7 @@ let got s v =
   values := v :: !values;
   string_of_int v
 
-(* [f ()], or how many values were missed. *)
+(* The result of [f ()], or how many values were missed. *)
 let or_missed s f =
   match f () with
   | result -> result
@@ -78,7 +78,7 @@ let subscribe t =
   missed := (s, ref 0) :: !missed;
   s
 
-(* The values that are left in a list. *)
+(* The values that remain in a list. *)
 let rec left link =
   match Atomic.get link with
   | Broadcast_state.Node { value; link } -> value :: left link
@@ -100,8 +100,8 @@ let rec announced link =
 let show vs = "[" ^ String.concat " " (List.map string_of_int vs) ^ "]"
 let sorted = List.sort Int.compare
 
-(* All that was sent was received by or is left for each subscription, and all see
-   one order. The subscriptions through which tasks wait are announced, once. *)
+(* Each sent value was received by each subscription or remains for it, and all subscriptions
+   see the same order. A subscription through which tasks wait is announced exactly once. *)
 let at_rest link actors () =
   let all = left link in
   if sorted all <> sorted !sent then failwith "what was sent is not there";
@@ -111,7 +111,7 @@ let at_rest link actors () =
       match Atomic.get s with
       | Broadcast_state.Reading link -> (link, 0)
       | Waiting { link; waiters; _ } ->
-          if left link <> [] then failwith "they wait for what is there";
+          if left link <> [] then failwith "they wait, but a value is there";
           (link, live waiters)
       | Serving _ -> failwith "serving at rest"
     in
@@ -134,7 +134,8 @@ let at_rest link actors () =
   all_queued actors (List.map fst states);
   String.concat " " (describe actors :: List.map snd states)
 
-(* The same where values are dropped: they are counted, and no subscription holds one. *)
+(* The same for a limit that drops values. Dropped values are counted, and no subscription
+   keeps one alive. *)
 let at_rest_limited t actors () =
   let capacity, oldest =
     match t.Broadcast_state.limited with
@@ -153,7 +154,7 @@ let at_rest_limited t actors () =
       | Broadcast_state.Reading link -> (link, 0)
       | Waiting { link; waiters; _ } ->
           if Broadcast_steps.has_more link then
-            failwith "they wait for what is there";
+            failwith "they wait, but a value is there";
           (link, live waiters)
       | Serving _ -> failwith "serving at rest"
     in
@@ -177,8 +178,8 @@ let at_rest_limited t actors () =
   all_queued actors (List.map fst states);
   String.concat " " (describe actors :: List.map snd states)
 
-(* Where senders are held back: values are received in order, and as many places are left as
-   the slowest subscription has. *)
+(* The same for a limit that holds senders back. Values are received in order, and the room
+   left is that of the slowest subscription. *)
 let at_rest_held t capacity actors () =
   let announced = announced (Atomic.get t.Broadcast_state.last) in
   let subscription (s, values) =
@@ -187,7 +188,7 @@ let at_rest_held t capacity actors () =
       | Broadcast_state.Reading link -> (link, 0)
       | Waiting { link; waiters; _ } ->
           if Broadcast_steps.has_more link then
-            failwith "they wait for what is there";
+            failwith "they wait, but a value is there";
           (link, live waiters)
       | Serving _ -> failwith "serving at rest"
     in
@@ -344,7 +345,9 @@ let () =
           "d=1 r=cancelled a=ok []";
           "d=1 r=waits a=ok []";
         ]);
-  check "through four nobody waits any more, through another one comes"
+  check
+    "four subscriptions have lost their waiters, a task comes through one of \
+     them"
     (fun t ->
       let idle =
         List.init 4 (fun _ ->

@@ -42,7 +42,8 @@ let at_rest c actors () =
   | Open (senders, receivers) ->
       let senders = live senders and receivers = live receivers in
       all_queued actors [ senders; receivers ];
-      if senders > 0 && receivers > 0 then failwith "two wait who could meet");
+      if senders > 0 && receivers > 0 then
+        failwith "a sender and a receiver wait, but could meet");
   describe actors
 
 let create () =
@@ -58,7 +59,8 @@ let check ?(looks = 0) name make expect =
   let processes, actors = start first processes in
   (processes, at_rest c actors)
 
-(* Who serves tries only, so it may come when nobody waits. *)
+(* The serving process only tries, so it may come when no task waits, and then its service is
+   missed. *)
 let cancellations () =
   let check = Cancellations.check ~remembers:false ~create ~at_rest in
   let receives evt _ name c = receive ~evt name c
@@ -134,14 +136,14 @@ let () =
       let r = receive "r" c in
       ([], [ Run r; Run (try_send "s" c 1); Cancel r ]))
     [ "r=1 s=ok"; "r=cancelled s=nobody"; "r=waits s=nobody" ];
-  (* One is in the queue while it looks. *)
-  check "one looks, one tries to send" ~looks:1
+  (* A task is in the queue while it spins. *)
+  check "one spins, one tries to send" ~looks:1
     (fun c -> ([], [ Run (receive "r" c); Run (try_send "s" c 1) ]))
     [ "r=1 s=ok"; "r=waits s=nobody" ];
-  check "one looks, close" ~looks:1
+  check "one spins, close" ~looks:1
     (fun c -> ([], [ Run (send "s" c 1); close c ]))
     [ "s=closed" ];
-  check "one looks behind another, who is cancelled" ~looks:1
+  check "one spins behind another, which is cancelled" ~looks:1
     (fun c ->
       let a = receive "a" c and b = receive "b" c in
       let cancel_and_send =

@@ -1,6 +1,6 @@
 open Actor
 
-(* What waiters wait for; the mutex protects it. *)
+(* The condition that the waiters wait for, protected by the mutex. *)
 let ready = ref false
 
 let wait ?(evt = false) ?(until = fun () -> true) name c m =
@@ -15,11 +15,12 @@ let wait ?(evt = false) ?(until = fun () -> true) name c m =
       Mutex.unlock m;
       "ok"
   | exception e ->
-      (* Raises if it has not the mutex. *)
+      (* Raises if the task doesn't hold the mutex. *)
       Mutex.unlock m;
       raise e
 
-(* It looks again, although it may have looked in vain. *)
+(* The second wait spins even if the first one has spun in vain, because [spin_at_most] resets
+   what the task has learned. *)
 let wait_twice name c m =
   make name @@ fun () ->
   Mutex.lock m;
@@ -63,7 +64,7 @@ let check ?(looks = 0) name make expect =
   let processes, actors = start first processes in
   (processes, at_rest c m actors)
 
-(* Who signals has not the mutex, so it may come when nobody waits. *)
+(* The signalling process doesn't hold the mutex, so it may signal when no task waits. *)
 let cancellations () =
   let create () =
     forget_seats ();
@@ -101,17 +102,17 @@ let () =
           let a = wait "a" c m and b = wait "b" c m in
           ([ a ], [ Run b; broadcast c; signal c ]))
         [ "a=ok b=ok"; "a=ok b=waits" ]);
-  check "one looks, and comes to wait for a state" ~looks:2
+  check "one spins, and comes to wait for a state" ~looks:2
     (fun c m ->
       let w = wait ~until:(fun () -> !ready) "wait" c m in
       ([], [ Run w; Run (make_ready c m) ]))
     [ "wait=ok signal=ok" ];
-  check "one looks behind another, a broadcast" ~looks:1
+  check "one spins behind another, a broadcast" ~looks:1
     (fun c m ->
       let a = wait "a" c m and b = wait "b" c m in
       ([ a ], [ Run b; broadcast c ]))
     [ "a=ok b=ok"; "a=ok b=waits" ];
-  check "one looks behind another, which is cancelled" ~looks:1
+  check "one spins behind another, which is cancelled" ~looks:1
     (fun c m ->
       let a = wait "a" c m and b = wait "b" c m in
       let cancel_and_signal () =
@@ -120,17 +121,17 @@ let () =
       in
       ([ a ], [ Run b; Do cancel_and_signal ]))
     [ "a=cancelled b=ok"; "a=cancelled b=waits" ];
-  check "one looks twice, one signal" ~looks:1
+  check "one spins twice, one signal" ~looks:1
     (fun c m ->
       let w = wait_twice "wait" c m in
       ([], [ Run w; signal c; Cancel w ]))
     [ "wait=cancelled"; "wait=waits" ];
-  check "one looks twice, two signals" ~looks:1
+  check "one spins twice, two signals" ~looks:1
     (fun c m ->
       let w = wait_twice "wait" c m in
       ([], [ Run w; signal c; signal c ]))
     [ "wait=ok"; "wait=waits" ];
-  check "one looks twice, a broadcast and a signal" ~looks:1
+  check "one spins twice, a broadcast and a signal" ~looks:1
     (fun c m ->
       let w = wait_twice "wait" c m in
       ([], [ Run w; broadcast c; signal c ]))

@@ -1,4 +1,4 @@
-(* Conditions without a mutex: the state that tasks wait for is an Atomic. *)
+(* Conditions without a mutex. The state that tasks wait for is an Atomic. *)
 
 open Actor
 
@@ -9,7 +9,7 @@ let rec take items () =
       if Atomic.compare_and_set items n (n - 1) then Some "ok"
       else take items ()
 
-(* In direct style, as an event, and in a choice with a box. *)
+(* The wait in direct style, as an event, and in a choice with a box. *)
 let direct name c items =
   make name (fun () -> Condition.loop_no_mutex c (take items))
 
@@ -29,7 +29,7 @@ let wait name c =
       Condition.wait_no_mutex c;
       "woken")
 
-(* A signal handler raises in it when it was resumed, before it goes on. *)
+(* A signal handler raises in the task after it was resumed, before it continues. *)
 let interrupt_resumed f =
   let open Effect.Deep in
   let exception Interrupt in
@@ -63,7 +63,7 @@ let create () =
   Shuffle.most := 4;
   (Condition.create (), Atomic.make 0)
 
-(* A task waits if and only if there is no item, and it is in the queue. *)
+(* A task waits if and only if there is no item, and then it is in the queue. *)
 let at_rest (c, items) actors () =
   all_queued actors [ live (Atomic.get c) ];
   let n = Atomic.get items in
@@ -106,8 +106,8 @@ let () =
       let a = loop "a" c items and b = loop "b" c items in
       ([ a ], [ Run b; broadcast c items ]))
     [ "a=ok b=waits | 0"; "a=waits b=ok | 0" ];
-  (* One task comes to wait behind another one, just as that finds what it wants: a
-     signal from then on must reach it. *)
+  (* A second task starts to wait while the first one finds what it wants. Any later signal
+     must reach the second task. *)
   let unneeded name loop =
     Model.check name ~expect:[ "early waits"; "early woken"; "late woken" ]
     @@ fun () ->
@@ -147,9 +147,9 @@ let () =
       let a = choice "a" c items box and b = direct "b" c items in
       ([ a; b ], [ put c items; Do (fun () -> ignore (Mvar.try_put box ())) ]))
     [ "a=box b=ok | 0"; "a=ok b=waits | 0" ];
-  (* A signal handler raises in the first task as soon as that was resumed, and another one
-     waits behind it. Whatever comes first, the exception or that the waker sees that the
-     resumer has accepted: the signal reaches the other one. *)
+  (* A signal handler raises in the first task as soon as it was resumed, while another task
+     waits behind it. The waker may see before or after the exception that the resumer has
+     accepted. In both cases the signal must reach the other task. *)
   check "one that waits is interrupted when resumed or cancelled, one behind it"
     (fun c items ->
       let loop () = Condition.loop_no_mutex c (take items) in

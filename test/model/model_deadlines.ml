@@ -1,5 +1,5 @@
-(* The sleeper of the models: how often he was started, until when he sleeps, and
-   whether he was woken meanwhile. *)
+(* The models' sleeper: how often it was started, until when it sleeps, and whether it was
+   woken meanwhile. *)
 type sleeper = {
   mutable started : int;
   mutable until : int;
@@ -27,11 +27,11 @@ let add sleeper t deadline action =
   end;
   key
 
-(* At the time 10. [`Set (i, d)] sets action [i] with the deadline [d], and
-   [`Unset (i, d)] cancels it, too; [`Serve] is a sleeper who wakes for no reason.
-   [until]: he was started before, and sleeps until then, for an action that was
-   cancelled; by default nobody was started. The outcome: whether he was woken,
-   and which actions were called; those that were not, will be. *)
+(* A scenario at time 10. [`Set (i, d)] sets action [i] with the deadline [d], and [`Unset (i,
+   d)] also cancels it. [`Serve] is a sleeper that wakes for no reason. With [until], the
+   sleeper was started before, and sleeps until then for an action that was cancelled. Without
+   it, no sleeper was started. The outcome says whether the sleeper was woken and which actions
+   were called. The remaining actions must be called when their time comes. *)
 let check name ?until processes expect =
   Model.check name ~expect @@ fun () ->
   time := 10;
@@ -51,7 +51,8 @@ let check name ?until processes expect =
         must := i :: !must;
         fun () -> ignore (add sleeper t deadline (call i) : Deadlines.key)
     | `Interrupted deadline ->
-        (* before it wakes anybody; nobody waits for its action any more *)
+        (* It is interrupted before it wakes the sleeper. Nothing waits for its action, so that
+           action may be late. *)
         late := deadline;
         fun () ->
           ignore

@@ -1,13 +1,13 @@
-(* The decision of the hosts' kit: a wait whose [block] registers, answers or
-   raises, that is resumed by two, and cancelled. *)
+(* The decision of the hosts' kit, for a wait that two processes resume and one cancels. Its
+   [block] registers, answers, does both, or raises. *)
 
 exception Refused
 
 type block = Registers | Answers | Raises | Both
 type process = Wait of block | Resume of int | Cancel
 
-(* The host that is modelled makes a task ready by setting its result; [turns] must
-   be one in the end, however it was decided. *)
+(* The modelled host makes a task ready by setting its result. However the wait was decided,
+   [turns] must be one at the end. *)
 let check name processes expect =
   Model.check name ~expect @@ fun () ->
   let decision = Decision.create () in
@@ -58,10 +58,11 @@ let check name processes expect =
     if !turns > 1 then failwith "two turns";
     List.iter
       (fun v ->
-        if !result <> string_of_int v then failwith "told true, and lost")
+        if !result <> string_of_int v then
+          failwith "the resumer answered true, but the value was lost")
       !told;
     if !turns = 0 && not (Decision.is_undecided (Decision.outcome decision))
-    then failwith "decided, and no turn";
+    then failwith "decided, but the task was not made ready";
     !result
   in
   (List.map process processes, outcome)

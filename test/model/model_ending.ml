@@ -1,5 +1,4 @@
-(* The end of a scope: tasks that fail, are unwound, or cancel it, on domains of their
-   own. *)
+(* The end of a scope whose tasks fail, are unwound, or cancel it, each on its own domain. *)
 
 exception A
 exception B
@@ -8,14 +7,16 @@ let backtrace = Printexc.get_callstack 0
 let failed e = Ending.Failed (e, backtrace)
 let unwound = Ending.Unwound (Model.Cancelled, backtrace)
 
-(* Whoever changed the state cancels the tasks; somebody must have. *)
+(* A change that ends the scope asks its caller to cancel the tasks. Unless the scope ends as
+   running, a change must have asked for this. *)
 let check name changes expect =
   Model.check name ~expect @@ fun () ->
   let ending = Ending.create () and cancelled = ref false in
   let change after () = if Ending.change ending after then cancelled := true in
   let outcome () =
     let last = Ending.close ending in
-    if last <> Running && not !cancelled then failwith "nobody cancels";
+    if last <> Running && not !cancelled then
+      failwith "no change asked to cancel the tasks";
     if Ending.change ending (failed A) then failwith "it has ended";
     match last with
     | Running -> "running"

@@ -9,7 +9,7 @@ let receive c = Event.wrap (Event.receive c) got
 let put box v = Do (fun () -> if not (Mvar.try_put box v) then failwith "full")
 let add t v = Do (fun () -> if not (Stream.try_add t v) then failwith "full")
 
-(* The content of a structure, and how many live in its queues. *)
+(* The content of a structure, and the number of live waiters in its queues. *)
 let box t =
   match Atomic.get t with
   | Mvar.Held _ -> failwith "held at rest"
@@ -32,9 +32,10 @@ let lock m =
   else if Waiters.is_empty first then "locked"
   else "locked?" ^ got (live first)
 
-(* [make ()]: who waits first, the processes, and what shows the structures. *)
-(* A process may draw [most] times: four allow two choices of two to begin again
-   once, three to try one alternative then. *)
+(* [make ()] returns the tasks that wait first, the processes, and functions that show the
+   structures. *)
+(* A process may draw [most] times. With four draws, two choices of two may start again once.
+   With three, they then try only one alternative. *)
 let check ?(seed = 0) ?(most = 4) name make expect =
   Model.check name ~expect @@ fun () ->
   Shuffle.seed := seed;
@@ -97,8 +98,8 @@ let () =
       let empty t = Do (fun () -> ignore (Stream.try_take t)) in
       ([], [ Run c; empty a; empty b ]) )
     [ "c=2 | 1?0 0?0"; "c=3 | 0?0 1?0" ];
-  (* A choice that closes for what it found ready passes its turn in the other queue:
-     a lock that it refused must not be lost. *)
+  (* A choice that closes because it found another alternative ready passes its turn in the
+     mutex's queue on. Otherwise the lock that it refused would be lost. *)
   check "a choice of a mutex and a box comes and is cancelled"
     (fun () ->
       let m = Mutex.create () and b = Mvar.create_empty () in
@@ -151,8 +152,8 @@ let () =
         [ Run c; Do (fun () -> Condition.signal condition); put b 1 ],
         [ (fun () -> lock m); (fun () -> box b) ] ))
     [ "c=1 | unlocked ?0"; "c=signal | unlocked 1!0" ];
-  (* If it has arrived and then takes the other alternative, the last one does not go
-     through alone. *)
+  (* If the choice has arrived at the barrier and then takes the other alternative, the last
+     arrival must not pass alone. *)
   Model.sometimes (fun () ->
       check "a choice of a barrier and a box comes, another arrives"
         (fun () ->
@@ -166,8 +167,8 @@ let () =
             [ Run c; Run a; put b 1 ],
             [ (fun () -> got (Barrier.waiters barrier)); (fun () -> box b) ] ))
         [ "c=1 a=waits | 1 ?0"; "c=ok a=ok | 0 1!0" ]);
-  (* The box is filled, so that the choice closes, and emptied: it begins again, and
-     must not have lost what it refused meanwhile. *)
+  (* The box is filled, so the choice closes, and then emptied, so the choice starts again.
+     What it refused meanwhile must not be lost. *)
   let fill_and_empty b =
     Do
       (fun () ->
@@ -245,7 +246,8 @@ let () =
         ([ r; s ], [ Run a; Cancel r ]) )
       expect
   in
-  (* the seed tells which of the two it tries first: a choice of one draws nothing *)
+  (* The seed decides which alternative the choice of two tries first. A choice of one draws
+     nothing. *)
   comes 0 [ "r=cancelled s=sent a=2 | 0/0 0/0" ];
   comes 1 [ "r=1 s=waits a=sent | 0/0 1/0"; "r=cancelled s=sent a=2 | 0/0 0/0" ];
   let swap seed most =
@@ -300,7 +302,7 @@ let () =
       let a = choose "a" [ send c 1; receive c ] in
       ([], [ Run a; Cancel a ], [ (fun () -> channel c) ]))
     [ "a=cancelled | 0/0"; "a=waits | 1/1" ];
-  check "both directions of one channel, and one who receives"
+  check "both directions of one channel, and a task that receives"
     (fun () ->
       let c = Event.new_channel () in
       let a = choose "a" [ send c 1; receive c ] in

@@ -19,7 +19,7 @@ let channel c =
   | Rendezvous.Closed -> "closed"
   | Open (senders, receivers) -> got (live senders) ^ "/" ^ got (live receivers)
 
-(* What a loop has performed, also if it was cancelled then. *)
+(* [performed] keeps what the loop has performed, even if the loop is cancelled afterwards. *)
 let loop name ~rounds performed ts =
   make name @@ fun () ->
   let left = ref rounds in
@@ -67,7 +67,7 @@ let () =
           "l=cancelled | 1!0 ?0 (2)";
           "l=cancelled | ?0 2!0 (1)";
         ]);
-  (* Between its rounds it is in no queue: another takes what comes. *)
+  (* Between its rounds the loop is in no queue, so another task takes what comes. *)
   Model.sometimes ~one_in:9 (fun () ->
       check "a loop waits, another one comes, both boxes are filled"
         ( boxes @@ fun a b performed ->
@@ -98,7 +98,7 @@ let () =
       in
       ([], [ Run p; Do both ]) )
     [ "p=1 | ?0 2!0 ()"; "p=2 | 1!0 ?0 ()" ];
-  (* Both close, and begin again. *)
+  (* Both loops close, and start again. *)
   check ~most:3 "two loops swap"
     (fun () ->
       let c = Event.new_channel () and d = Event.new_channel () in

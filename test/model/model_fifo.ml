@@ -1,18 +1,18 @@
-(* The loop, its inbox and its sleep, with tasks that wait for an Mvar, which other
-   processes resume and cancel. *)
+(* The loop, its inbox and its sleep. Tasks wait for an Mvar, and other processes resume and
+   cancel them. *)
 
 open Actor
 
-(* The processes are threads of one domain, which push to the loop's ring; or the
-   loop is on a domain of its own, and they use its inbox. *)
+(* Either the processes are threads of one domain, which push to the loop's ring, or the loop
+   has its own domain, and the processes use its inbox. *)
 type where = Same_domain | Other_domain
 
-(* An actor in which a scheduler runs the tasks [works]; and the tasks, as actors
-   that [Model] knows nothing about. *)
+(* An actor in which a scheduler runs the tasks [works], and those tasks as actors that [Model]
+   doesn't know. *)
 let scheduler where ~is_lazy ~daemons ~looks works =
   Domain.all_differ (where = Other_domain);
   let s = Task.scheduler ~is_lazy in
-  (* A model must not spin: each look is an operation more. *)
+  (* A model must not spin for long, because each turn is another operation. *)
   Domains.spawned := looks > 0;
   Spin.limit s.spin looks;
   Spin.never (Domain.DLS.get Operation.spins);
@@ -37,7 +37,7 @@ let scheduler where ~is_lazy ~daemons ~looks works =
         a.result <- "cancelled";
         raise Task.Cancelled
   in
-  (* The outermost task takes no part: if it is cancelled, so are the others. *)
+  (* The outermost task must not take part, because the others would be cancelled with it. *)
   let start () =
     List.iter2
       (fun (task : Task.t) a ->
@@ -54,7 +54,7 @@ let scheduler where ~is_lazy ~daemons ~looks works =
 
 type process = Host | Put of int | Cancel of int | Stop | Cancel_host
 
-(* All of [takers] tasks take from one box; the first [daemons] of them are daemons. *)
+(* All [takers] tasks take from one box. The first [daemons] of them are daemons. *)
 let check name ?(where = Other_domain) ?(is_lazy = false) ?(asleep = false)
     ?(daemons = 0) ?(looks = 0) ~takers processes expect =
   Model.check name ~expect @@ fun () ->
@@ -150,7 +150,7 @@ let () =
       [
         "loop=ended take1=1 take2=2 empty";
         "loop=ended take1=2 take2=1 empty";
-        (* the task has its value, and ends, before the daemon is given the other one *)
+        (* The task has its value, and ends before the daemon gets the other value. *)
         "loop=ended take1=cancelled take2=1 full 2";
         "loop=ended take1=cancelled take2=2 full 1";
       ];
@@ -164,19 +164,18 @@ let () =
   in
   a_daemon false;
   a_daemon true;
-  both "the loop looks, put" ~looks:1 ~takers:1 [ Host; Put 1 ]
+  both "the loop spins, put" ~looks:1 ~takers:1 [ Host; Put 1 ]
     [ "loop=ended take1=1 empty" ];
-  both "the loop looks, cancel" ~looks:1 ~takers:1 [ Host; Cancel 0 ]
+  both "the loop spins, cancel" ~looks:1 ~takers:1 [ Host; Cancel 0 ]
     [ "loop=ended take1=cancelled empty" ];
-  both "the loop looks at one, put for the other" ~looks:1 ~takers:2
-    [ Host; Put 1 ]
+  both "the loop spins, put for one of two" ~looks:1 ~takers:2 [ Host; Put 1 ]
     [ "loop=waits take1=1 take2=waits empty" ];
   Model.sometimes ~one_in:9 (fun () ->
-      check "the loop looks, put, cancel" ~looks:1 ~takers:1
+      check "the loop spins, put, cancel" ~looks:1 ~takers:1
         [ Host; Put 1; Cancel 0 ]
         [ "loop=ended take1=1 empty"; "loop=ended take1=cancelled full 1" ]);
   Model.sometimes (fun () ->
-      check "lazy: the loop looks, put, cancel (one domain)" ~where:Same_domain
+      check "lazy: the loop spins, put, cancel (one domain)" ~where:Same_domain
         ~is_lazy:true ~looks:1 ~takers:1 [ Host; Put 1; Cancel 0 ]
         [ "loop=ended take1=1 empty"; "loop=ended take1=cancelled full 1" ]);
   Model.finish ()

@@ -1,14 +1,14 @@
-(* The inbox of a loop, with a loop that works, goes to sleep or sleeps; and the decision
-   of H3 that is taken with each post. Nothing that was posted is lost, served twice or
-   out of order, and a loop that sleeps was woken once. *)
+(* The inbox of a loop that works, goes to sleep or sleeps, and the decision (H3) that is made
+   with each post. No posted message is lost, served twice or out of order, and a sleeping loop
+   is woken exactly once. *)
 
 open Actor
 
 type process =
   | Loop
   | Post of string list
-  | Post_alone of string list  (** Without a decision. *)
-  | Cancel of string  (** The loop's thread takes the decision first. *)
+  | Post_alone of string list  (** Posts without a decision. *)
+  | Cancel of string  (** The loop's thread makes the decision first. *)
 
 let check name ?(asleep = false) processes expect =
   Model.check name ~expect @@ fun () ->
@@ -29,7 +29,7 @@ let check name ?(asleep = false) processes expect =
   let post ~decide message =
     match
       if not decide then begin
-        (* Nobody else decides it. *)
+        (* No other process decides it. *)
         ignore (Decision.decide (List.assoc message decisions) (Ok ()) : bool);
         Inbox.post wakes message
       end
@@ -48,7 +48,7 @@ let check name ?(asleep = false) processes expect =
     if List.mem message !served then failwith "served twice";
     served := message :: !served
   in
-  (* As with Lwt: the bell is one that was there before it falls asleep. *)
+  (* As with Lwt, the bell exists before the loop falls asleep. *)
   let block resumer =
     bell := Some resumer;
     incr slept;
@@ -83,8 +83,8 @@ let check name ?(asleep = false) processes expect =
   let outcome () =
     if loop.result != waiting then failwith "the loop ended";
     if not (Inbox.is_empty wakes) then
-      failwith "the loop sleeps, and owes a wake";
-    if !slept <> !rung + 1 then failwith "rung, and not asleep, or not rung";
+      failwith "the loop sleeps, but must be woken";
+    if !slept <> !rung + 1 then failwith "rung although not asleep, or not rung";
     let is_posted (message, decision) =
       let decided = Result.is_ok (Decision.outcome decision) in
       if decided <> List.mem message !served then

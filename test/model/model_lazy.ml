@@ -15,7 +15,7 @@ let () =
     ( simple (fun () -> raise Boom) @@ fun t ->
       [ Run (force "a" t); Run (force "b" t) ] )
     [ "a=boom b=boom | failed runs=1" ];
-  check "two force, and a look"
+  check "two force, and a peek"
     ( simple (fun () -> 1) @@ fun t ->
       let peek =
         make "peek" @@ fun () ->
@@ -32,7 +32,7 @@ let () =
       let a = force "a" t in
       ([ a ], [ Cancel a; Run (force "b" t) ]) )
     [ "a=cancelled b=2 | 2 runs=2" ];
-  check "the forcer waits, and another; the forcer is cancelled or goes on"
+  check "the forcer waits, and another; the forcer is cancelled or continues"
     ( one @@ fun t p ->
       let a = force "a" t in
       ([ a; force "b" t ], [ Cancel a; fill p 1 ]) )
@@ -124,7 +124,7 @@ let () =
     let first, processes = scenario t p box in
     (first, processes, [ Any t ], fun () -> Promise.waiters p)
   in
-  check "a choice waits, the forcer goes on, and the other alternative"
+  check "a choice waits, the forcer continues, and the other alternative"
     ( choices @@ fun t p box ->
       ([ force "a" t; choose "c" t box ], [ fill p 1; put box 7 ]) )
     [ "a=1 c=1 | 1 runs=1"; "a=1 c=7 | 1 runs=1" ];

@@ -109,8 +109,9 @@ let () =
         [ Any x; Any y; Any z ],
         nowhere ))
     [ "a=2 b=2 | 2 2 1 runs=3" ];
-  (* [b] forces [y] and waits for [z], which [c] forces. After [b] was unwound, [c]
-     needs [x], which [a] forces, which needs [y]. *)
+  (* [b] forces [y] and waits for [z], which [c] forces. After [b] was unwound, [c] needs [x].
+     [a] forces [x], which needs [y]. This is no longer a cycle, because [y] isn't being
+     computed. *)
   let no_cycle again first () =
     let p = Promise.create () and q = Promise.create () in
     let x = ref (Lazy.from_val 0) in
@@ -146,7 +147,7 @@ let () =
     (no_cycle Promise.await (fun y -> [ force "d" y ]))
     [ "c=waits b=cancelled d=waits a=waits | forcing+ forcing forcing+ runs=4" ];
   (* --- Needs that have ended --- *)
-  (* [a] forces [x] which tries to force [y], and then waits for a promise. *)
+  (* [a] forces [x], which tries to force [y] and then waits for a promise. *)
   let ends attempt y_needs first processes () =
     let p = Promise.create () and q = Promise.create () in
     let x = ref (Lazy.from_val 0) in

@@ -9,7 +9,7 @@ let lock ?(evt = false) name mutex =
   Mutex.unlock mutex;
   "ok"
 
-(* As [Mutex.lock] where the owner may be on another domain. *)
+(* This does what [Mutex.lock] does if the owner may be on another domain. *)
 let look name mutex =
   make name @@ fun () ->
   if Spin.attempt_again 1 Mutex.lock_free mutex Holders.unknown () 2 = None then
@@ -35,13 +35,14 @@ let try_keep name mutex =
 let is_of (owner : Waits.holder) actor =
   Who.same owner.by (Model.who actor.task)
 
-(* Who has the mutex is its owner; one who was given it has noted that. *)
+(* The task that has the mutex must be recorded as its owner, even if another task passed it
+   the mutex. *)
 let check_owner owner owners =
   match (owner, owners) with
   | None, [] -> ()
   | Some owner, [ actor ] when is_of owner actor -> ()
   | Some (owner : Waits.holder), [] when not (Who.is_known owner.by) ->
-      (* the one outside of the tasks *) ()
+      (* the process outside of all tasks *) ()
   | _ -> failwith "the owner is another one"
 
 let at_rest mutex actors () =
@@ -49,7 +50,8 @@ let at_rest mutex actors () =
   let { Permits.free; first; rare } = Atomic.get mutex in
   if rare.promised > 0 then failwith "nudged at rest";
   all_queued actors [ live first ];
-  if free > 0 && live first > 0 then failwith "one waits who could have it";
+  if free > 0 && live first > 0 then
+    failwith "a task waits that could have the lock";
   let content =
     if free > 0 then "unlocked"
     else begin
@@ -69,7 +71,7 @@ let check_made create name make expect =
   let processes, actors = start first processes in
   (processes, at_rest mutex actors)
 
-(* [mutex] is locked, and the owner unlocks it. *)
+(* Locks [mutex], and returns the process that unlocks it. *)
 let owned mutex =
   Mutex.lock mutex;
   Do (fun () -> Mutex.unlock mutex)
@@ -81,7 +83,8 @@ let check_three check =
        (fun order -> "a=ok b=ok c=ok " ^ order ^ " unlocked")
        [ "abc"; "acb"; "bac"; "bca"; "cab"; "cba" ])
 
-(* Each waiter unlocks it again, or keeps it. [three] is of the first. *)
+(* Each waiter unlocks the mutex again, or keeps it. [three] applies to the waiters that unlock
+   it. *)
 let cancellations ?three create what =
   let create () =
     Buffer.clear order;
@@ -140,7 +143,7 @@ let check_all check =
     [ "a=cancelled b=has  locked"; "a=has b=waits  locked" ]
 
 let check_looks check =
-  check "two look, one is cancelled"
+  check "two spin, one is cancelled"
     (fun m ->
       let a = look "a" m in
       ([], [ Run a; Run (look "b" m); Cancel a ]))
@@ -149,25 +152,25 @@ let check_looks check =
       "a=ok b=ok ab unlocked";
       "a=ok b=ok ba unlocked";
     ];
-  check "one looks, the owner unlocks, another tries"
+  check "one spins, the owner unlocks, another tries"
     (fun m ->
       let owner = owned m in
       ([], [ Run (look "a" m); owner; Run (try_keep "b" m) ]))
     [ "a=ok b=busy a unlocked"; "a=ok b=has a locked"; "a=waits b=has  locked" ];
-  check "one waits, another looks, and does not overtake"
+  check "one waits, another spins, and does not overtake"
     (fun m ->
       let owner = owned m in
       let a = lock "a" m in
       ([ a ], [ owner; Run (look "b" m) ]))
     [ "a=ok b=ok ab unlocked" ];
-  check "one waits and is cancelled, another looks"
+  check "one waits and is cancelled, another spins"
     (fun m ->
       let owner = owned m in
       let a = lock "a" m in
       ([ a ], [ owner; Run (look "b" m); Cancel a ]))
     [ "a=cancelled b=ok b unlocked"; "a=ok b=ok ab unlocked" ]
 
-(* The waiters are tasks of threads that sleep: they are nudged. *)
+(* The waiters are tasks of sleeping threads, so they are nudged. *)
 let check_nudged check =
   check "a sleeper waits, another comes"
     (fun m ->
@@ -206,7 +209,8 @@ let twice name m =
       Mutex.unlock m;
       "refused"
 
-(* Three that lock one whose owners are kept read it so often that it takes too long. *)
+(* [check_three] is left out where owners are recorded. The tasks then read the mutex so often
+   that it takes too long. *)
 let () =
   Model.sometimes (fun () -> check_three (check_made Mutex.create));
   cancellations Mutex.create "";

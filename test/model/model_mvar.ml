@@ -7,7 +7,7 @@ let got v =
   received := v :: !received;
   string_of_int v
 
-(* Each puts a value of its own: so that an outcome tells who met whom. *)
+(* Each task puts a different value, so that an outcome shows which tasks met. *)
 let put name box v =
   make name @@ fun () ->
   Mvar.put box v;
@@ -56,15 +56,15 @@ let modify name box =
 let modify_raises name box =
   make name @@ fun () ->
   match Mvar.modify box (fun _ -> raise Exit) with
-  | () -> assert false (* it raises *)
+  | () -> assert false (* [f] raises *)
   | exception Exit -> "raised"
 
 let live_in (line : _ Mvar.line) =
   if Mvar.is_coming line then failwith "nudged at rest";
   live line.takers
 
-(* What must hold at rest. That nobody waits who could be served follows: takers
-   wait only if the box is empty, and putters only if it is full. *)
+(* At rest, takers wait only if the box is empty, and putters only if it is full. So no task
+   waits that could be served. *)
 let at_rest box initial actors () =
   let held, queued, content =
     match Atomic.get box with
@@ -94,7 +94,7 @@ let check ?(looks = 0) name initial make expect =
   let processes, actors = start first processes in
   (processes, at_rest box initial actors)
 
-(* The values that they put are 2, 3 and so on. *)
+(* The tasks put the values 2, 3 and so on. *)
 let cancellations () =
   let check what initial =
     Cancellations.check what
@@ -118,7 +118,7 @@ let cancellations () =
     ~rest:(function
       | w :: _ -> " full " ^ string_of_int (w + 1) | [] -> " empty")
 
-(* The waiters are tasks of threads that sleep: they are nudged. *)
+(* The waiters are tasks of sleeping threads, so they are nudged. *)
 let check_nudged what =
   check
     ("a sleeper waits to modify, another takes, a put" ^ what)
@@ -220,8 +220,8 @@ let () =
       "modify=raised take=cancelled full 1";
       "modify=waits take=1 empty";
     ];
-  (* "none" beside "full": while a value is handed over, who only tries is told
-     that there is nothing. *)
+  (* "none" may occur beside "full", because while a value is being handed over, a task that
+     only tries is answered that there is none. *)
   check "one waits to put and is cancelled, two try to take" [ 1 ]
     (fun box ->
       let p = put "put" box 2 in
@@ -247,17 +247,17 @@ let () =
       "putA=ok putB=ok take=1 full 2";
       "putA=ok putB=ok take=2 full 1";
     ];
-  check "a put and a take that look" ~looks:1 [ 1 ]
+  check "a put and a take that spin" ~looks:1 [ 1 ]
     (fun box ->
       let p = put "put" box 2 in
       ([], [ Run p; Run (take "take" box); Cancel p ]))
     [ "put=cancelled take=1 empty"; "put=ok take=1 full 2" ];
-  check "a put that looks, a take, and another one that waits" ~looks:1 [ 1 ]
+  check "a put that spins, a take, and another one that waits" ~looks:1 [ 1 ]
     (fun box ->
       let p = put "put" box 2 in
       ([], [ Run p; Run (take "takeA" box); Run (take "takeB" box) ]))
     [ "put=ok takeA=1 takeB=2 empty"; "put=ok takeA=2 takeB=1 empty" ];
-  check "a take that looks while another one waits" ~looks:1 []
+  check "a take that spins while another one waits" ~looks:1 []
     (fun box ->
       let t = take "take1" box in
       ([ t ], [ Run (take "take2" box); Run (put "put" box 1); Cancel t ]))

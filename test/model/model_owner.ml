@@ -1,17 +1,17 @@
-(* The owner of a descriptor, over a kernel in which the number is another file's as soon as
-   it was closed and somebody opens one. Tasks use it, close it, watch it; who uses it sees
-   one file from the beginning to the end. *)
+(* The owner of a descriptor, over a kernel that reuses a number as soon as its file was
+   closed. Tasks use the number, close it and watch it. During one use, a task must see the
+   same file from beginning to end. *)
 
 open Actor
 
 let fd = 2
 
-(* A file is what can be read of it: the number of the file. *)
+(* A file is represented by its number, which is what can be read from it. *)
 let file () =
   Unix.call (fun kernel ->
       Option.value (Hashtbl.find_opt kernel.bytes fd) ~default:0)
 
-(* If the number is free. *)
+(* Succeeds if the number is free. *)
 let open_ n =
   Unix.call @@ fun kernel ->
   if Hashtbl.mem kernel.bytes fd then false
@@ -33,7 +33,7 @@ let uses owner =
         let first = file () in
         (first, file ()))
   in
-  (* 0: it was no file's *)
+  (* 0: the number belonged to no file *)
   if first <> 0 && first <> second then
     failwith "the number was another file's meanwhile";
   string_of_int first
@@ -47,7 +47,7 @@ let use () =
   Owner.leave owner;
   result
 
-(* As long as it refers to the owner it sees the same file. *)
+(* While a task refers to the owner, it sees the same file. *)
 let use_twice () =
   or_closed @@ fun () ->
   let owner = Owner.find ~wait "use" fd in
@@ -66,10 +66,10 @@ let close () =
   Owner.leave owner;
   if closed = None then "second" else "first"
 
-(* As a channel does, which began before. *)
+(* Like a channel that referred to the owner before. *)
 let use_of owner () = or_closed (fun () -> uses owner)
 
-(* As a poller does: it lets go when it is told to. *)
+(* Like a poller, which stops watching when the owner asks it to. *)
 let watch () =
   or_closed @@ fun () ->
   let owner = Owner.find ~wait "watch" fd in
@@ -107,13 +107,15 @@ let check name ?(referred = false) processes expect =
     List.map (fun (name, work) -> make name (work owner)) processes
   in
   let outcome () =
-    if count_waiting actors > 0 then failwith "somebody waits for ever";
+    if count_waiting actors > 0 then failwith "a task waits forever";
     begin match Atomic.get (Atomic.get Owner.table).(fd) with
     | None -> ()
     | Some owner ->
         let state = Atomic.get owner.state in
-        if state = Owner.gone then failwith "one that is gone stays";
-        if Owner.is_closing owner then failwith "one that is closed stays";
+        if state = Owner.gone then
+          failwith "a finished owner is still in the table";
+        if Owner.is_closing owner then
+          failwith "a closed owner is still in the table";
         if Owner.uses state <> List.length (Atomic.get owner.watchers) then
           failwith "a use has no end";
         let references = if referred then 1 else 0 in

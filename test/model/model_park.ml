@@ -1,5 +1,5 @@
-(* Hosts that are known by [Domain_local_await] only. Their trigger is modelled by
-   a wait that can be cancelled, or woken without a resumption. *)
+(* Hosts that only [Domain_local_await] knows. The model of their trigger is a wait that can be
+   cancelled, or woken without a resumption. *)
 
 type trigger = Init | Awaited of unit Suspend.resumer | Released
 
@@ -18,7 +18,7 @@ let prepare () =
 
 exception Interrupted = Parker.Interrupted
 
-(* A signal handler raises when somebody has begun to release it. *)
+(* A signal handler raises when a process has begun to release the trigger. *)
 let interrupted (trigger : Domain_local_await.t) =
   let before = ref true in
   let release () =
@@ -35,8 +35,8 @@ let spin_of_one_look () =
   Spin.limit spin 1;
   spin
 
-(* One value is offered to one wait: it arrives, or the resumer said [false]. [looks]: the
-   task looks before it awaits its trigger. *)
+(* One value is offered to one wait. Either it arrives, or the resumer returned [false]. With
+   [looks], the task spins before it awaits its trigger. *)
 let check ?(looks = false) ?(trigger = Fun.id) name processes expect =
   Model.check name ~expect @@ fun () ->
   Domains.spawned := looks;
@@ -55,7 +55,7 @@ let check ?(looks = false) ?(trigger = Fun.id) name processes expect =
     let answer =
       match Atomic.exchange cell None with
       | Some resumer ->
-          (* Told twice: effective once. *)
+          (* The second call must have no effect. *)
           let answer =
             match resumer (Ok v) with
             | answer -> string_of_bool answer
@@ -76,19 +76,19 @@ let check ?(looks = false) ?(trigger = Fun.id) name processes expect =
   let outcome () =
     let told v = List.mem (string_of_int v ^ ":true") !answers in
     if told 1 && wait.result <> "1" then
-      failwith "told true, and did not arrive";
+      failwith "the resumer answered true, but the value did not arrive";
     let decided = told 1 || List.mem "1:interrupted" !answers in
     if wait.result = "1" && not decided then
-      failwith "arrived, and was not told";
+      failwith "the value arrived, but no resumer answered true";
     if wait.result = Actor.waiting && List.mem "1:false" !answers then
-      failwith "told false, and waits on";
+      failwith "all resumers answered false, but the task still waits";
     String.concat " " (Actor.describe [ wait ] :: !answers)
   in
   (List.map process processes, outcome)
 
-(* What a handler raises in a thread that has been resumed is not lost, and raised by
-   its next suspension; in one that was woken for no reason it is raised at once. [looks]:
-   the thread looks before it sleeps. *)
+(* If a handler raises in a thread that was already resumed, the exception isn't lost, because
+   the thread's next suspension raises it. If the thread was woken for no reason, the exception
+   is raised at once. With [looks], the thread spins before it sleeps. *)
 let check_thread ?(looks = false) ?(protect = fun f -> f ()) name processes
     expect =
   Model.check name ~expect @@ fun () ->
@@ -135,7 +135,7 @@ let check_thread ?(looks = false) ?(protect = fun f -> f ()) name processes
   in
   let outcome () =
     if Atomic.get Late.late <> [ of_another ] then
-      failwith "that of another thread was touched, or one's own stays";
+      failwith "another thread's trigger was used, or its own remains";
     if wait.result <> Actor.waiting && Atomic.get Late.protected <> [ 99 ] then
       failwith "still protected";
     Actor.describe [ wait ] ^ " " ^ !answer
@@ -148,10 +148,10 @@ let () =
   check_thread "a thread, interrupted when it is woken, and resumed"
     [ `Resume; `Spurious ]
     [ "wait=1,interrupted true"; "wait=interrupted,2 false" ];
-  check_thread "a thread that looks" ~looks:true [ `Wait; `Resume ]
+  check_thread "a thread that spins" ~looks:true [ `Wait; `Resume ]
     [ "wait=1,2 true"; "wait=1,interrupted true"; "wait=waits " ];
   let protect f = Late.protect f in
-  check_thread "a protected thread that looks" ~looks:true ~protect
+  check_thread "a protected thread that spins" ~looks:true ~protect
     [ `Wait; `Resume ]
     [ "wait=1,2 true"; "wait=1,interrupted true"; "wait=waits " ];
   check_thread "a protected thread, interrupted when it is resumed" ~protect
@@ -160,10 +160,10 @@ let () =
   check_thread "a protected thread, interrupted when it is woken, and resumed"
     ~protect [ `Resume; `Spurious ]
     [ "wait=1,interrupted true" ];
-  check "a task that looks" ~looks:true
+  check "a task that spins" ~looks:true
     [ `Wait; `Resume 1 ]
     [ "wait=1 1:true"; "wait=waits 1:nobody" ];
-  check "a task that looks, resume and cancel" ~looks:true
+  check "a task that spins, resume and cancel" ~looks:true
     [ `Wait; `Resume 1; `Cancel ]
     [
       "wait=1 1:true";
@@ -171,7 +171,7 @@ let () =
       "wait=cancelled 1:nobody";
       "wait=waits 1:nobody";
     ];
-  check "a task that looks, and a spurious wake-up" ~looks:true
+  check "a task that spins, and a spurious wake-up" ~looks:true
     [ `Wait; `Resume 1; `Spurious ]
     [ "wait=1 1:true"; "wait=waits 1:nobody" ];
   check "resume and cancel"

@@ -1,21 +1,23 @@
-(* Threads that await, and others that release them. *)
+(* Threads that await, and other threads that release them. *)
 
 module Parker = Real_parker
 
 exception Interrupted
 
 type step =
-  | Await of int  (** of the parker of this number *)
+  | Await of int  (** awaits the parker of this number *)
   | Release of int
-  | Wake of int  (** for no reason, once, whoever sleeps with this one *)
+  | Wake of int
+      (** wakes a thread that sleeps with this parker, once and for no reason *)
 
 type parker = { itself : Parker.t; is_released : bool Atomic.t }
 
 let me () = !Atomic.current
 let since counters before = counters.(me ()) > before
 
-(* What it took to return: looks only, the mutex too, or sleep. [!] is an interruption,
-   after which another thread takes a condition: the next sleep is on another one. *)
+(* The result says how far [await] had to go: it only spun, it also took the mutex, or it
+   slept. [!] marks an interruption. After it, another thread takes a condition, so the next
+   sleep uses another one. *)
 let await parkers n =
   let { itself; is_released } = parkers.(n) in
   let locked = Locks.locked.(me ()) and slept = Locks.slept.(me ()) in
@@ -31,13 +33,13 @@ let await parkers n =
   in
   let interruptions = again () in
   if not (Atomic.get is_released) then
-    failwith "it returned, and was not released";
+    failwith "it returned, but was not released";
   (if since Locks.slept slept then "slept"
    else if since Locks.locked locked then "locked"
    else "looked")
   ^ interruptions
 
-(* One step, if nobody is asleep; otherwise the mutex too. *)
+(* Takes one step if no thread is asleep, and otherwise takes the mutex too. *)
 let release parkers n =
   let { itself; is_released } = parkers.(n) in
   let locked = Locks.locked.(me ()) in
@@ -57,7 +59,7 @@ let perform parkers = function
       wake parkers n;
       "woke"
 
-(* Nobody holds the mutex, or has a condition. *)
+(* No thread holds the mutex or has a condition. *)
 let at_rest { Parker.common; conditions; _ } =
   if not (Locks.Mutex.is_free common) then failwith "a mutex is locked";
   if
@@ -69,8 +71,9 @@ let at_rest { Parker.common; conditions; _ } =
 
 let not_to_its_end = "an order not tried to its end"
 
-(* The outcome is what each process needed for each of its steps. [forked]: the mutexes were made in the process's parent. Each process
-   has a domain of its own, unless [domains] says otherwise. *)
+(* The outcome is how far each process had to go in each of its steps. With [forked], the
+   mutexes were made in the parent process. Each process has its own domain, unless [domains]
+   says otherwise. *)
 let check ?(forked = false) ?(domains = Fun.id) ?(handlers = fun _ -> []) name
     processes expect =
   Model.check name ~expect:(not_to_its_end :: expect) @@ fun () ->
@@ -98,7 +101,7 @@ let check ?(forked = false) ?(domains = Fun.id) ?(handlers = fun _ -> []) name
     if Locks.could_go_on () then not_to_its_end
     else begin
       if Actor.count_waiting threads > 0 then
-        failwith ("waits for ever: " ^ Actor.describe threads);
+        failwith ("waits forever: " ^ Actor.describe threads);
       List.iter at_rest shared;
       String.concat "; " (List.map (fun a -> a.Actor.result) threads)
     end
@@ -195,7 +198,7 @@ let () =
     ~handlers:(fun _ -> [ raises 0 After_wait ])
     [ [ Await 0 ]; [ Release 0 ]; [ Wake 0 ] ]
     [ "locked; step; woke"; "looked; step; woke"; "slept!; locked; woke" ];
-  check "who releases is interrupted"
+  check "the releasing thread is interrupted"
     ~handlers:(fun _ -> [ raises 1 Before_lock ])
     [ [ Await 0 ]; [ Release 0 ]; [ Wake 0 ] ]
     [

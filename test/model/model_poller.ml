@@ -1,14 +1,14 @@
-(* The poller's inbox and its sleep, over a kernel of which each call is one step. Tasks
-   wait for pipes, are cancelled, and other threads write to the pipes, close them and wake
-   the loop. At rest the loop sleeps, and nobody waits who could go on. *)
+(* The poller's inbox and its sleep, over a kernel in which each call is one step. Tasks wait
+   for pipes and are cancelled. Other threads write to the pipes, close them and wake the loop.
+   At rest the loop sleeps, and no waiting task could continue. *)
 
 open Actor
 
-(* [shut]: the channel by which it reads is closed. *)
+(* [shut] is filled when the channel that reads the pipe is closed. *)
 type pipe = { owner : Owner.t; from : int; to_ : int; shut : unit Promise.t }
 type reading = { poller : Poller.t; pipe : pipe }
 
-(* As [Readiness] has it. *)
+(* The same operation as in [Readiness]. *)
 let readiness =
   {
     Operation.default with
@@ -27,7 +27,7 @@ let readiness =
         };
   }
 
-(* [by_channel]: it also waits until the channel is closed. *)
+(* With [by_channel], the task also waits until the channel is closed. *)
 let read ~by_channel name reading =
   make name @@ fun () ->
   let wait () =
@@ -46,18 +46,19 @@ type process =
   | Read of string * [ `A | `B ]  (** A task, and its pipe. *)
   | Cancel of string
   | Write of [ `A | `B ]
-  | Close of [ `A | `B ]  (** The owner. *)
-  | Shut of [ `A | `B ]  (** The channel, while the owner has another one. *)
-  | Stop  (** Tells the loop to end, and wakes it. *)
+  | Close of [ `A | `B ]  (** Closes the owner. *)
+  | Shut of [ `A | `B ]
+      (** Closes the channel, although other channels still use the owner. *)
+  | Stop  (** Asks the loop to end, and wakes it. *)
   | Interrupt  (** A signal handler raises in the loop's sleep. *)
-  | Move  (** The loop of another poller, which has ended. *)
+  | Move  (** Moves the waiters of another poller, whose loop has ended. *)
   | Move_and_loop
 
 let rests poller =
   match Poller_inbox.state poller.Poller.inbox with
   | Asleep _ -> ()
-  | Awake [] -> failwith "the loop sleeps, and does not say so"
-  | Awake (_ :: _) -> failwith "the loop sleeps, and was not woken"
+  | Awake [] -> failwith "the loop sleeps, but has not announced it"
+  | Awake (_ :: _) -> failwith "the loop sleeps, but must be woken"
 
 let live poller =
   Poller.By_fd.fold
@@ -71,8 +72,8 @@ let all poller =
       n + List.length readers + List.length writers)
     poller.Poller.table 0
 
-(* [first]: those that wait when the processes start, for [moving] if there is one. With
-   [~looks:true] the loop looks once without waiting, as a busy one does. *)
+(* [first] are the tasks that wait when the processes start. If a poller is moved, they wait in
+   that one. With [~looks:true], the loop polls once without waiting, as a busy loop does. *)
 let check name ?(asleep = false) ?(looks = false) ?(first = []) processes expect
     =
   Model.check name ~expect @@ fun () ->
@@ -167,7 +168,7 @@ let check name ?(asleep = false) ?(looks = false) ?(first = []) processes expect
       if live poller <> waits then failwith "a waiter was lost, or stays";
       if Poller.waiting poller <> all poller then failwith "miscounted";
       if !Iomux.Poll.polled <> Poller.By_fd.cardinal poller.table + 1 then
-        failwith "polls for others than those of the table";
+        failwith "it polls for descriptors outside the table";
       let could_go_on (reader, at) =
         reader.result == waiting
         && (bytes at <> Some 0 || Promise.is_resolved (pipe at).shut)
@@ -177,13 +178,13 @@ let check name ?(asleep = false) ?(looks = false) ?(first = []) processes expect
       in
       if holds_back `A || holds_back `B then failwith "it was not closed";
       if List.exists could_go_on (readers @ started) then
-        failwith "somebody waits who could go on";
+        failwith "a task waits that could continue";
       if (Poller.helpers poller ~threads:1).idle = 1 && waits > 0 then
-        failwith "idle, and somebody waits";
+        failwith "idle, but a task waits";
       Poller.serve_all poller;
-      (* One that is gone may be moved: it stays until its pipe is ready. *)
+      (* A withdrawn waiter may be moved too. It then stays until its pipe is ready. *)
       if last == poller && all poller > 2 * live poller then
-        failwith "those that are gone stay"
+        failwith "withdrawn waiters remain"
     end;
     describe (loop :: actors)
   in
@@ -239,7 +240,7 @@ let () =
     ~first:[ ("r", `A) ]
     [ Move_and_loop; Shut `A ] [ "loop=waits r=ready" ];
   check "the loop starts, is woken" [ Loop; Stop ] [ "loop=ended" ];
-  check "a loop that looks starts, is woken" ~looks:true [ Loop; Stop ]
+  check "a loop that polls starts, is woken" ~looks:true [ Loop; Stop ]
     [ "loop=ended" ];
   check "the loop starts, is woken, a task waits"
     [ Loop; Stop; Read ("r", `A) ]

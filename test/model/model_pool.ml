@@ -1,6 +1,6 @@
 open Actor
 
-(* What has become of the resources, which are numbers. *)
+(* How many resources, which are numbers, exist, and how many existed at most. *)
 type pool = { t : int Pool.t; exist : int ref; most : int ref }
 
 let create ?(limit = 1) ?(validate = fun _ -> true) () =
@@ -13,7 +13,8 @@ let create ?(limit = 1) ?(validate = fun _ -> true) () =
   and dispose _ = decr exist in
   { t = Pool.create ~validate ~dispose limit make; exist; most }
 
-(* All of them are in use: by nobody, so that any process may give one back. *)
+(* A pool whose resources are all in use, but not by any task. So any process may give one
+   back. *)
 let used ?(limit = 1) () =
   let p = create ~limit () in
   for _ = 1 to limit do
@@ -51,7 +52,7 @@ let at_rest { t; exist; most } actors () =
   let s = Atomic.get t in
   all_queued actors [ live s.takers; live s.enders ];
   if live s.takers > 0 && (s.closed || s.idle <> []) then
-    failwith "one waits who could be served";
+    failwith "a task waits that could be served";
   if s.closed && (s.idle <> [] || (s.size = 0 && live s.enders > 0)) then
     failwith "it does not end";
   if s.size <> !exist || !most > s.settings.limit then

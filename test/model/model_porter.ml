@@ -7,8 +7,8 @@ let create () =
   let started = P.nothing_started () in
   P.create ~here:(fun () -> started) ~domains:(Atomic.make [ started ])
 
-(* Jobs are posted to a porter that works, goes to sleep or sleeps. None is lost,
-   and those of one process start in order. *)
+(* Jobs are posted to a porter that works, goes to sleep or sleeps. No job is lost, and the
+   jobs of each process start in order. *)
 let check name ~asleep posts expect =
   Model.check name ~expect @@ fun () ->
   let started = ref [] in
@@ -40,7 +40,7 @@ let check name ~asleep posts expect =
   in
   ((if asleep then [] else [ serve ]) @ List.map post posts, outcome)
 
-(* A signal handler raises once, in one of those that take part. *)
+(* A signal handler raises once, in one of the participants. *)
 let check_interrupted name interrupt jobs expect =
   Model.check name ~expect @@ fun () ->
   let started = ref [] in
@@ -102,8 +102,8 @@ let check_cancellable expect =
     ],
     outcome )
 
-(* A task waits until all jobs have ended. [jobs] are there when it begins, and run in a
-   process each; [later] comes, and runs, meanwhile. *)
+(* A task waits until all jobs have ended. [jobs] exist when it begins, and each runs in a
+   process. [later] more come meanwhile, and run. *)
 let check_drain name ?(drainers = 1) ?(cancelled = false) ?(interrupted = false)
     ?(later = 0) ~jobs expect =
   Model.check name ~expect @@ fun () ->
@@ -130,7 +130,7 @@ let check_drain name ?(drainers = 1) ?(cancelled = false) ?(interrupted = false)
     if !ended <> jobs + later || not (P.is_drained porter) then
       failwith "not all jobs have ended";
     if List.length !found < drainers && not cancelled then
-      failwith "it waits for ever";
+      failwith "it waits forever";
     if List.exists (fun n -> n < jobs) !found then failwith "too early";
     String.concat "," (List.map string_of_int !found)
   in
@@ -140,8 +140,8 @@ let check_drain name ?(drainers = 1) ?(cancelled = false) ?(interrupted = false)
     @ if cancelled then [ (fun () -> Model.cancel (List.hd tasks)) ] else []),
     outcome )
 
-(* The pool is given up, or was torn down. [a] was posted, [b] comes meanwhile, and both
-   would run for ever. *)
+(* The pool is given up, or was torn down. [a] was posted before, and [b] comes meanwhile.
+   Without a pool, neither would ever run, so both must fail. *)
 let check_lost name ~turns expect =
   Model.check name ~expect @@ fun () ->
   let porter = create () in
@@ -154,7 +154,7 @@ let check_lost name ~turns expect =
   P.post porter (job "a");
   let outcome () =
     let has name = List.mem name !failed in
-    if not (has "a" && has "b") then failwith "a job was lost in silence";
+    if not (has "a" && has "b") then failwith "a job was lost without a failure";
     String.concat "" (List.sort String.compare !started)
   in
   ( (fun () -> P.lose porter)

@@ -22,7 +22,7 @@ let peek name p =
   | Some (Ok v) -> string_of_int v
   | Some (Error _) -> "boom"
 
-(* What must hold at rest: nobody waits for a promise that is resolved. *)
+(* At rest, no task waits for a resolved promise. *)
 let at_rest p actors () =
   let queued =
     match Atomic.get p with
@@ -47,8 +47,7 @@ let outcome p =
   | Some (Error Boom) -> "boom"
   | Some (Error e) -> Printexc.to_string e
 
-(* Of two sources that are resolved meanwhile, or one of them only. [made] makes a
-   promise of them in a process of its own. *)
+(* A process makes a promise of two sources, which are resolved meanwhile, or of one of them. *)
 let check_made name ?(b = fill "b") ?(first = false) made expect =
   Model.check name ~expect @@ fun () ->
   let p = Promise.create () and q = Promise.create () in
@@ -107,7 +106,7 @@ let check_made_of_promises () =
               check_made (text ^ ", made meanwhile") ~first ?b made expect)
       in
       check_made "both" sum [ "3" ];
-      (* made meanwhile there are 113,246 interleavings: 30 s *)
+      (* If the promise is made meanwhile, there are 113,246 interleavings, which take 30 s. *)
       if first then check_made "all" sum_of_all [ "3" ];
       check_made "any" any [ "1"; "2" ];
       check_made "both, one fails" ~b:fail_second sum [ "boom" ];
@@ -127,7 +126,7 @@ let () =
     ~served:"1"
     ~rest:(fun _ -> "")
     ~at_rest;
-  check "three wait, two are cancelled, nobody fills"
+  check "three wait, two are cancelled, it isn't filled"
     (fun p ->
       let a = await "await1" p and b = await "await2" p in
       let c = await "await3" p in
@@ -143,7 +142,7 @@ let () =
       let f = fill "fill" p 1 and g = fail "fail" p in
       ([], [ Run f; Run g; Run (await "await" p) ]))
     [ "fill=late fail=ok await=boom"; "fill=ok fail=late await=1" ];
-  check "a fill, a second and a look"
+  check "a fill, a second and a peek"
     (fun p ->
       let f = fill "fillA" p 1 and g = fill "fillB" p 2 in
       ([], [ Run f; Run g; Run (peek "peek" p) ]))

@@ -1,14 +1,14 @@
-(* Waiters for signals, and the thread that exists while there are some. The pipe and the
-   thread are modelled: a read that finds nothing leaves its process, and goes on in the one
-   that writes. *)
+(* Waiters for signals, and the thread that exists while there are waiters. The pipe and the
+   thread are modelled. A read of the empty pipe leaves its process, and continues in the
+   process that writes. *)
 
 (* [pipe]
 
    State            Left by  To               By whom
-   empty            write    a byte           whoever wakes the reader
+   empty            write    a byte           a process that wakes the reader
                     read     sleeps           the reader
    a byte           read     empty            the reader
-   sleeps           write    empty            whoever wakes the reader, which then looks *)
+   sleeps           write    empty            a process that wakes the reader, to look again *)
 type pipe = Empty | Byte | Sleeps
 type waiter = { is_for_signal : bool; filled : bool Atomic.t }
 
@@ -59,7 +59,7 @@ and read t =
   | Empty -> if not (Atomic.compare_and_set t.pipe Empty Sleeps) then read t
   | Sleeps -> failwith "two readers"
 
-(* The one before may be about to end. *)
+(* The reader before this one may be about to end. *)
 let start t =
   ignore (Atomic.fetch_and_add t.readers 1 : int);
   Model.later (fun () -> read t)
@@ -69,7 +69,7 @@ let add t w =
   end;
   wake t
 
-(* The thread cannot be started. *)
+(* The thread can't be started. *)
 let add_in_vain t w =
   match Reading.add t.reading w with
   | Start ->
@@ -81,7 +81,7 @@ let signal t () =
   Atomic.set t.has_come true;
   wake t
 
-(* Called before the processes start. *)
+(* Scenarios call this before the processes start. *)
 let waiter t is_for_signal =
   let w = { is_for_signal; filled = Atomic.make false } in
   t.all <- w :: t.all;
@@ -94,7 +94,7 @@ let check name processes expect =
     let waiting = Reading.waiters t.reading in
     let readers = Atomic.get t.readers in
     let is_owed w = w.is_for_signal && Atomic.get t.has_come in
-    if List.exists is_owed waiting then failwith "a signal is not told";
+    if List.exists is_owed waiting then failwith "a signal was lost";
     if List.is_empty waiting <> (readers = 0) then
       failwith "a reader too few, or too many";
     if readers = 1 && Atomic.get t.pipe <> Sleeps then

@@ -49,15 +49,15 @@ let tries mode name t =
   then "has"
   else "busy"
 
-(* Somebody holds [t], and releases it. *)
+(* Locks [t], and returns the process that unlocks it. *)
 let held mode t =
   lock mode t;
   Do (fun () -> unlock mode t)
 
 let writer = -1
 
-(* Those who have the lock, as far as the scenario keeps them, are its holders; and
-   nobody waits who could have it. *)
+(* The lock counts at least as many holders as there are actors that keep it. The expected
+   outcomes show that no task waits that could have it. *)
 let at_rest t actors () =
   let s = Atomic.get t.Rwlock.state in
   if s.rare.promised > 0 then failwith "nudged at rest";
@@ -68,9 +68,9 @@ let at_rest t actors () =
   let holders = List.length (List.filter (fun a -> a.result = "has") actors) in
   let held = if s.free = 0 then writer else Permits.all - s.free in
   if held = writer then
-    begin if holders > 1 then failwith "others have it beside a writer"
+    begin if holders > 1 then failwith "a task has the lock beside a writer"
     end
-  else if held < holders then failwith "more have it than hold it";
+  else if held < holders then failwith "more tasks have the lock than it counts";
   describe actors ^ " " ^ string_of_int held
 
 let check name make ~fair ~writers =
@@ -86,7 +86,7 @@ let check name make ~fair ~writers =
 
 let same name make expect = check name make ~fair:expect ~writers:expect
 
-(* A writer has it. *)
+(* A writer holds the lock. *)
 let cancellations what prefer =
   let create () =
     let t = Rwlock.create ~prefer () in
@@ -102,7 +102,7 @@ let cancellations what prefer =
   check "read" ~service:All Read ~rest:List.length;
   check "write" Write ~rest:(function [] -> 0 | _ -> writer)
 
-(* The waiters are tasks of threads that sleep: they are nudged. *)
+(* The waiters are tasks of sleeping threads, so they are nudged. *)
 let check_nudged what =
   same
     ("a writer has it, a sleeper waits to write, a reader comes" ^ what)
@@ -156,7 +156,7 @@ let () =
       let w = writes "w" t and r = reads "r" t in
       ([ w; r ], [ Cancel w; h ]))
     [ "w=cancelled r=has 1"; "w=has r=waits -1" ];
-  same "the same, nobody releases it, another reader comes"
+  same "the same, it isn't released, another reader comes"
     (fun t ->
       ignore (held Read t);
       let w = writes "w" t and r = reads "r" t in
@@ -187,7 +187,8 @@ let () =
       let h = held Write t in
       ([ writes "w" t ], [ Run (reads "r" t); h ]))
     [ "w=has r=waits -1" ];
-  same "a writer has it, another waits, who only tries does not overtake"
+  same
+    "a writer has it, another waits, a reader that only tries does not overtake"
     (fun t ->
       let h = held Write t in
       let w = writes "w" t in

@@ -19,7 +19,7 @@ let acquire_two name t =
   Semaphore.Counting.acquire_n t 2;
   "ok"
 
-(* One that needs two of the permits, and then returns them. *)
+(* The task needs two permits, and then returns them. *)
 let use_two name t =
   make name @@ fun () -> Semaphore.Counting.with_permits t 2 (fun () -> "ok")
 
@@ -39,7 +39,7 @@ let at_rest t actors () =
   if rare.promised > 0 then failwith "nudged at rest";
   all_queued actors [ live first ];
   if live first > 0 && free >= (Waiters.head first).arg.amount then
-    failwith "one waits who could be served";
+    failwith "a task waits that could be served";
   describe actors ^ " " ^ string_of_int free
 
 let check name permits make expect =
@@ -49,7 +49,7 @@ let check name permits make expect =
   let processes, actors = start first processes in
   (processes, at_rest t actors)
 
-(* The waiters are tasks of threads that sleep: they are nudged. *)
+(* The waiters are tasks of sleeping threads, so they are nudged. *)
 let check_nudged what =
   check
     ("a sleeper waits and is cancelled, another tries" ^ what)

@@ -4,12 +4,13 @@ exception Interrupted
 
 type block = Registers | Both | Resumes
 
-(* Where a signal handler raises, once: in a turn of the task that spins, or where the
-   resumer calls what the host gave the sleeping task, before that has decided or after. *)
+(* Where a signal handler raises, once. It may raise in a turn of the spinning task. It may
+   also raise in the function that the resumer calls for a sleeping task, before or after that
+   function decides. *)
 type handler = In_turn | Before_decision | After_decision
 
-(* A task is cancelled by another one of its loop: while it spins, in one of its turns;
-   while it sleeps, at any moment. *)
+(* Another task of the same loop cancels the task. If the task spins, this happens in one of
+   its turns. If it sleeps, this may happen at any moment. *)
 type phase = Awake | Asleep of (exn -> unit) | Doomed
 
 type host = {
@@ -61,8 +62,8 @@ let spinning host =
     suspend = (fun ~cancel block -> suspend host ~cancel block);
   }
 
-(* The value 1 is offered to one wait, and 2 if twice: what is told [true] arrives, and
-   what is told [false] does not. *)
+(* The value 1 is offered to one wait, and in some scenarios also 2. A value arrives if and
+   only if the resumer answered [true]. *)
 let check ?handler ?(turns = 1) ?(kind = Registers) name processes expect =
   Model.check name ~expect @@ fun () ->
   Thread.only := Some 0;
@@ -74,8 +75,8 @@ let check ?handler ?(turns = 1) ?(kind = Registers) name processes expect =
       match resumer (Ok v) with
       | answer -> answer
       | exception Interrupted ->
-          (* it has decided *)
-          if resumer (Ok v) then failwith "interrupted, and not decided";
+          (* the resumer has decided *)
+          if resumer (Ok v) then failwith "interrupted, but not decided";
           true
     in
     if resumer (Ok (10 * v)) then failwith "resumed twice";
@@ -120,17 +121,19 @@ let check ?handler ?(turns = 1) ?(kind = Registers) name processes expect =
       String.split_on_char ',' wait.result |> List.hd = string_of_int v
     in
     let look (v, answer) =
-      if answer && not (begins v) then failwith "told true, and did not arrive";
-      if begins v && not answer then failwith "told false, and arrived"
+      if answer && not (begins v) then
+        failwith "the resumer answered true, but the value did not arrive";
+      if begins v && not answer then
+        failwith "the resumer answered false, but the value arrived"
     in
     List.iter look !told;
     if !returns > 1 then failwith "arrived twice";
     if wait.result = Actor.waiting && !told <> [] then
-      failwith "decided, and waits on";
+      failwith "decided, but the task still waits";
     if wait.result = Actor.waiting && is_doomed host then
-      failwith "cancelled, and waits on";
+      failwith "cancelled, but the task still waits";
     if spin.spinning && wait.result <> "-" then
-      failwith "owes the end of its look";
+      failwith "it has not ended its spinning";
     wait.result
   in
   (List.map process processes, outcome)
@@ -145,10 +148,10 @@ let () =
   check "block registers and answers" ~kind:Both
     [ `Wait; `Resume 1; `Cancel ]
     [ "0"; "1"; "cancelled" ];
-  check "interrupted while it looks" ~handler:In_turn
+  check "interrupted while it spins" ~handler:In_turn
     [ `Wait; `Resume 1 ]
     [ "1, then interrupted"; "interrupted" ];
-  check "interrupted while it looks, cancelled" ~handler:In_turn
+  check "interrupted while it spins, cancelled" ~handler:In_turn
     [ `Wait; `Cancel ]
     [ "cancelled"; "cancelled, then interrupted"; "interrupted" ];
   check "the resumer is interrupted before" ~handler:Before_decision

@@ -1,5 +1,5 @@
-(* The driver of steps, by a structure that is as small as possible: values, and those who
-   wait for one. *)
+(* The driver of steps, tested with the smallest structure: values, and tasks that wait for
+   one. *)
 
 open Actor
 
@@ -18,7 +18,7 @@ let give_step v state : _ Step.t =
         refused = Again;
       }
 
-(* The same in several steps: what the waiter answers decides which one follows. *)
+(* The same in several steps. The waiter's answer decides which step follows. *)
 let rec give_slowly_step v state : _ Step.t =
   if Waiters.is_empty state.waiters then
     Become (state, Then (fun state -> give_step v state))
@@ -95,7 +95,7 @@ let check name make expect =
 let nothing () = ""
 
 let hand_overs () =
-  check "two hand over to one who is cancelled"
+  check "two hand over to one that is cancelled"
     (fun t give ->
       let a = take "a" t in
       ([ a ], [ give 1; give 2; Cancel a ], nothing))
@@ -105,7 +105,7 @@ let hand_overs () =
       let a = take "a" t and b = take "b" t in
       ([ a; b ], [ give 1; Cancel a ], nothing))
     [ "a=1 b=waits []"; "a=cancelled b=1 []" ];
-  check "one hands over to one who comes, and is cancelled"
+  check "one hands over to one that comes and is cancelled"
     (fun t give ->
       let a = take "a" t in
       ([], [ Run a; give 1; Cancel a ], nothing))
@@ -114,8 +114,8 @@ let hand_overs () =
     (fun t give -> ([ take "a" t ], [ give 1; Run (take "b" t) ], nothing))
     [ "a=1 b=waits []" ]
 
-(* What follows a withdrawal is done once, unless the waiter has refused a hand-over before:
-   then the step that hands over goes on. *)
+(* The step after a withdrawal is done once. It isn't done if the waiter refused a hand-over
+   before, because then the step that hands over continues instead. *)
 let withdrawals () =
   check "one withdraws, and more follows"
     (fun t give ->

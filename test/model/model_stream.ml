@@ -7,7 +7,7 @@ let took v =
   taken := v :: !taken;
   string_of_int v
 
-(* Those of one producer are added in ascending order. *)
+(* The items of one producer are added in ascending order. *)
 let add name t vs =
   make name @@ fun () ->
   let add v =
@@ -63,7 +63,7 @@ let at_rest t initial actors () =
     match first with
     | First (Bare _ | Item _ | Shut _) -> 0
     | First (Full { adders; _ }) ->
-        if not full then failwith "they wait to add, and there is room";
+        if not full then failwith "they wait to add, but there is room";
         live adders
     | First (Moving _) -> failwith "moving at rest"
   in
@@ -71,7 +71,7 @@ let at_rest t initial actors () =
     match last with
     | Last (Node _ | Sealed _) -> 0
     | Last (Takers { takers; _ }) ->
-        if values <> [] then failwith "they wait to take what is there";
+        if values <> [] then failwith "they wait to take, but there are items";
         live takers
   in
   let shut = match first with First (Shut _) -> true | _ -> false in
@@ -79,7 +79,7 @@ let at_rest t initial actors () =
   if shut <> sealed then failwith "shut, but not sealed; or sealed only";
   let (Node { value; below; _ } : _ Stream.node) = Stream.top last in
   let is_cut_off = Stream.is_cut_off below && value == Identity.nothing () in
-  if values = [] && not is_cut_off then failwith "what was taken is not cut off";
+  if values = [] && not is_cut_off then failwith "taken items are not cut off";
   all_queued actors [ adders; takers ];
   if Stream.waiters t <> adders + takers then failwith "waiters: miscounted";
   if Stream.length t <> List.length values then failwith "length: miscounted";
@@ -89,8 +89,8 @@ let at_rest t initial actors () =
     failwith ("lost or doubled: " ^ describe actors ^ " " ^ show values);
   describe actors ^ " " ^ show values
 
-(* [listed]: an item was taken already, with which all but the last one of the initial
-   items came from the stack into the list. *)
+(* With [listed], an item was taken before. This moved all initial items except the last one
+   from the stack to the list. *)
 let stream ~listed capacity initial =
   added := [];
   taken := [];
@@ -118,7 +118,7 @@ let both name capacity initial make expect =
   check name capacity initial make expect;
   check ~listed:true (name ^ " (listed)") capacity initial make expect
 
-(* What is added is 1, or 2, 3 and so on where 1 is there already. *)
+(* The added items are 1, 2 and so on. If 1 is an initial item, they start at 2. *)
 let cancellations () =
   let check ?three what ~listed initial =
     Cancellations.check ?three what
@@ -242,7 +242,7 @@ let () =
   check "add, take, close" 1 []
     (fun t -> ([], [ Run (add "a" t [ 1 ]); Run (take "r" t); close t ]))
     [ "a=closed r=closed []"; "a=ok r=1 []" ];
-  (* After a close nobody adds, whoever closed first. *)
+  (* After a close no item is added, whichever task closed first. *)
   let closes name close =
     check name 1 [] (fun t ->
         let a =

@@ -9,7 +9,7 @@ let sync_changed name t =
   make name @@ fun () ->
   string_of_int (fst (Event.sync (Watch.changed_evt t ~since:first)))
 
-(* All values that it sees, up to the last one. *)
+(* All values that it sees, up to [last]. *)
 let follow name ~last t =
   make name @@ fun () ->
   let rec go since =
@@ -18,7 +18,7 @@ let follow name ~last t =
   in
   go first
 
-(* To the end. *)
+(* All values that it sees, up to the end. *)
 let follow_all name t =
   make name @@ fun () ->
   let rec go since =

@@ -16,7 +16,7 @@ let sync_add name v t =
   ignore (Event.sync (Work_queue.add_evt t v) : int Work_queue.ticket);
   "ok"
 
-(* And withdraws at once. *)
+(* Adds an item, and withdraws it at once. *)
 let add_withdraw name v t =
   make name @@ fun () ->
   if Work_queue.withdraw (Work_queue.add t v) then "withdrawn" else "taken"
@@ -47,14 +47,14 @@ let at_rest t actors () =
   if s.length <> List.length items then failwith "miscounted";
   if s.length > s.capacity then failwith "above its capacity";
   if live s.adders > 0 && s.length < s.capacity then
-    failwith "one waits, and there is room";
+    failwith "a task waits, but there is room";
   if live s.takers > 0 && items <> [] then
-    failwith "one waits, and there is an item";
+    failwith "a task waits, but there is an item";
   if List.exists (fun v -> List.mem v items) !taken then failwith "doubled";
   Printf.sprintf "%s [%s]" (describe actors)
     (String.concat " " (List.map string_of_int items))
 
-(* With these items, and their tickets. *)
+(* A queue with these items, and their tickets. *)
 let queue capacity items =
   taken := [];
   let t = Work_queue.create capacity in
@@ -138,7 +138,8 @@ let () =
       "a=cancelled b=withdrawn c=ok [2]";
       "a=ok b=withdrawn c=full [1]";
     ];
-  (* The number of the next item is known: so that the ticket is used before its task runs. *)
+  (* The number of the next item is known, so a ticket can be made for an item before the task
+     that adds it runs. *)
   let second t = { Work_queue.queue = t; number = 2 } in
   check "one waits to add, another takes, the new item is withdrawn" 1 [ 0 ]
     (fun t _ ->

@@ -1,3 +1,3 @@
-(* All in one process. *)
+(* A model runs in one process, which never forks. *)
 
 let generation () = 0

@@ -1,3 +1,3 @@
-(* dscheck abandons a process by raising in it, which a loop takes for its host's
-   cancellation; no model gets here otherwise. *)
+(* A loop takes the exception with which dscheck abandons a process for its host's
+   cancellation, and then gets here. No other path in a model leads here. *)
 let suspend_thread _ = failwith "a model must not block its thread"

@@ -1,10 +1,10 @@
-(* A model must not block its thread: a parked thread is modelled as a task. *)
+(* A model must not block its thread, so a parked thread is modelled as a task. *)
 
 type t = Domain_local_await.t
 
 exception Interrupted
 
-(* A signal handler raises in the next thread that goes on. *)
+(* A signal handler raises in the next thread that continues. *)
 let interrupt = ref false
 let create () = Domain_local_await.prepare_for_await ()
 

@@ -1,4 +1,4 @@
-(* The threads of a model sleep when it says so. *)
+(* The threads of a model sleep when the model says so. *)
 
 type t = Never | Asleep
 
@@ -8,7 +8,7 @@ let never = Never
 let mine () = if !asleep then Asleep else Never
 let is_asleep t = t == Asleep
 
-(* So much passes from one look at the clock to the next. *)
+(* How much time passes between two readings of the clock. *)
 let step_ns = ref 0
 
 let now_ns () =

@@ -1,3 +1,3 @@
-(* Nothing is asked for. *)
+(* Strict mode is off. *)
 
 let before_lock () = ()

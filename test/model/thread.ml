@@ -2,14 +2,14 @@
 
 type t = int
 
-(* A task goes on in the process that resumed it. Where it stands for a thread, it is
-   the only one that asks. *)
+(* A task continues in the process that resumed it. If a task represents a thread, no other
+   thread may ask for its identity. *)
 let only : t option ref = ref None
 let self () = match !only with Some t -> t | None -> !Atomic.current
 let id t = t
 
-(* Nothing looks here for long enough. *)
+(* No task spins here for long enough to call this. *)
 let yield () = failwith "Thread.yield: not in a model"
 
-(* Only for a trigger that raises [Sys_error]: those of the models do not. *)
+(* Only needed for a trigger that raises [Sys_error], and the models' triggers don't. *)
 let create _ _ = failwith "Thread.create: not in a model"

@@ -1,4 +1,4 @@
-(* A model checks what programs run that are not traced. *)
+(* A model checks what programs run without tracing. *)
 
 exception Nudged
 

@@ -1,4 +1,4 @@
-(* A clock by which every wait is long: so the loop never spins. *)
+(* A clock on which every wait seems long, so that the loop never spins. *)
 let now = ref 0.
 
 let gettimeofday () =
@@ -15,19 +15,19 @@ exception Unix_error of error * string * string
 type kernel = {
   calls : unit Atomic.t;
   bytes : (file_descr, int) Hashtbl.t;
-      (** To be read; of those that are open. *)
+      (** For each open descriptor, how much can be read. *)
   mutable sleepers : (unit -> unit) list;  (** Those that wait in [poll]. *)
 }
 
 let kernel = ref None
 
-(* To be called in each scenario, before all else here. *)
+(* Each scenario calls this before it uses anything else here. *)
 let start () =
   kernel :=
     Some { calls = Atomic.make (); bytes = Hashtbl.create 8; sleepers = [] }
 
-(* A system call is one step, and depends on all others: what comes after an operation
-   on an atomic, and before the next, no other process interrupts. *)
+(* A system call is one step, and depends on all the others. After an operation on an atomic,
+   no other process runs before the next such operation. *)
 let call f =
   let kernel = Option.get !kernel in
   Atomic.set kernel.calls ();
@@ -38,7 +38,7 @@ let add kernel fd n =
   | None -> raise (Unix_error (EBADF, "", ""))
   | Some before -> Hashtbl.replace kernel.bytes fd (before + n)
 
-(* What is written to [fd + 1] is read from [fd]. *)
+(* Bytes written to [fd + 1] are read from [fd]. *)
 let pipe ?cloexec:_ () =
   call @@ fun kernel ->
   let fd = 2 * Hashtbl.length kernel.bytes in
@@ -46,7 +46,7 @@ let pipe ?cloexec:_ () =
   Hashtbl.replace kernel.bytes (fd + 1) 0;
   (fd, fd + 1)
 
-(* Whoever is woken is not called before this step is over. *)
+(* The sleepers are called only when this step is over. *)
 let single_write_substring fd _ _ n =
   let to_wake =
     call @@ fun kernel ->
@@ -68,7 +68,7 @@ let read fd _ _ length =
       add kernel fd (-n);
       n
 
-(* Nobody who waits in [poll] is told. *)
+(* Processes that wait in [poll] aren't notified. *)
 let close fd = call (fun kernel -> Hashtbl.remove kernel.bytes fd)
 let set_nonblock (_ : file_descr) = ()
 let getpid () = 1

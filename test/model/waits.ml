@@ -1,4 +1,4 @@
-(* A model checks what programs run: mostly none are kept. *)
+(* Most models record no waits, because they check what programs run without recording. *)
 
 type holder = {
   by : Who.t;

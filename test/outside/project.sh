@@ -1,17 +1,20 @@
-# Sourced by each run.t: install, build and run, as somebody does who starts a project of their own. The shell is sh.
+# Each run.t sources this. It installs, builds and runs as a user does who starts a new
+# project. The shell is sh.
 
-# Dune has built the packages that the test depends on, and tells where. All tests have one TMPDIR.
+# Dune has built the packages that the test depends on, and OCAMLPATH says where. All tests
+# share one TMPDIR.
 built=${OCAMLPATH%%:*} mine=$(mktemp -d)
 installed=$mine/installed
 
-# What belongs to the dune that runs the tests does not reach the one that builds the project. An OCAMLPATH of the
-# toolchain's own stays.
+# Variables of the dune that runs the tests must not reach the dune that builds the project. An
+# OCAMLPATH of the toolchain stays.
 case $OCAMLPATH in *:*) OCAMLPATH=$installed/lib:${OCAMLPATH#*:} ;; *) OCAMLPATH=$installed/lib ;; esac
 export OCAMLPATH
 unset INSIDE_DUNE OCAMLFIND_IGNORE_DUPS_IN OCAMLTOP_INCLUDE_PATH CAML_LD_LIBRARY_PATH
 unset DUNE_WORKSPACE DUNE_BUILD_DIR DUNE_PROFILE CONCORD_DEBUG
 
-# A command that does not end has failed, and says so; but macOS has no timeout.
+# A command that doesn't end in time has failed, and a message says so. But macOS has no
+# timeout.
 bounded() {
   limit=$1 result=0
   shift
@@ -20,8 +23,9 @@ bounded() {
   return $result
 }
 
-# Installs these packages, and no others of the project, as dune install does, where what follows sees them. Those that
-# dune did not build (-p) are in its OCAMLPATH. The root has the packages and no sources.
+# Installs these packages, and no others of the project, as dune install does, into a folder in
+# OCAMLPATH. Packages that dune did not build (-p) are in its own OCAMLPATH. The root has the
+# packages but no sources.
 install() {
   root=$mine/root known=
   mkdir -p "$root/_build/default" "$root/_build/install"

@@ -1,4 +1,5 @@
-(* The programs of doc/async.mld, which shows those that are called [theirs] or [ours]: test/doc compares the texts. *)
+(* The programs of doc/async.mld. The page shows those that are named [theirs] or [ours], and
+   test/doc compares the texts. *)
 
 open Core
 open Async
@@ -37,7 +38,7 @@ let theirs () =
   let box = Mvar.create () in
   Clock.with_timeout (Time_float.Span.of_sec 0.01) (Mvar.take box)
   >>= fun _timeout ->
-  (* The take that nobody waits for any more gets the value. *)
+  (* The take has timed out, but it still gets the value. *)
   Mvar.put box 1 >>= fun () ->
   Scheduler.yield () >>| fun () -> Mvar.peek box
 

@@ -1,5 +1,5 @@
-(* The programs of doc/picos.mld, which shows those that are called [theirs], [ours] or
-   [together]: test/doc compares the texts. *)
+(* The programs of doc/picos.mld. The page shows those that are named [theirs], [ours] or
+   [together], and test/doc compares the texts. *)
 
 open Picos_std_structured
 open Picos_std_sync
@@ -130,7 +130,7 @@ let check_together name together =
   if together () <> 42 then failwith name;
   print_endline (name ^ ": it works")
 
-(* The first one configures Picos. A program that hangs is ended. *)
+(* The first program configures Picos. An alarm ends a program that hangs. *)
 let run () =
   ignore (Unix.alarm 60 : int);
   check_together "an Eio fiber in a structure of Picos" in_theirs;

@@ -1,5 +1,5 @@
-(* The suite and the matrices in processes of their own: a program that had a second domain
-   cannot fork, and Lwt has one loop. *)
+(* The suite and the matrices run in their own processes, because a program that had a second
+   domain can't fork, and Lwt has only one loop. *)
 let () =
   match Sys.argv with
   | [| _; "host" |] -> Picos_cases.As_host.run ()

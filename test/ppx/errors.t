@@ -1,5 +1,5 @@
-The compiler as a user calls it, with the installed packages. What it says itself is
-not shown, since that changes with its version, but where.
+The compiler as a user calls it, with the installed packages. Its own messages change with its
+version, so only their locations are shown.
 
   $ compile () {
   >   printf '%s\n' "$1" >user.ml
@@ -7,7 +7,7 @@ not shown, since that changes with its version, but where.
   >     grep -oE '^(File .*|Warning [0-9]+|Error: (Unbound|.*lazy).*|val .*)'
   > }
 
-What is no lazy value:
+These are not lazy values:
 
   $ compile 'let x = [%lazy]'
   File "user.ml", line 1, characters 8-15:
@@ -52,7 +52,7 @@ What is no lazy value:
   File "user.ml", line 1, characters 20-36:
   Error: %lazy can't be used in a signature. Write val x : t Concord.Lazy.t
 
-What is no variable, and has no quantifiers:
+Patterns that aren't variables are refused, and so are quantified types:
 
   $ compile 'let%lazy _ = 1'
   File "user.ml", line 1, characters 9-10:
@@ -76,7 +76,7 @@ What is no variable, and has no quantifiers:
   File "user.ml", line 1, characters 10-11:
   Error: let%lazy can bind only variables. Match where you force the value
 
-The other bindings are lazy values all the same, for the sake of editors:
+The other bindings still become lazy values, for the sake of editors:
 
   $ echo 'let%lazy x = f 1 and _ = 2' >user.ml; ./pp.exe -impl user.ml
   let x = Ppx_concord_runtime.from_fun (fun () -> f 1)
@@ -84,7 +84,7 @@ The other bindings are lazy values all the same, for the sake of editors:
     [%ocaml.error
       "let%lazy can bind only variables. Match where you force the value"]
 
-Errors of types and warnings are where the user's code is:
+Errors of types and warnings are located in the user's code:
 
   $ compile 'let x = 1 + [%lazy 1]'
   File "user.ml", line 1, characters 12-21:
@@ -138,8 +138,8 @@ Errors of types and warnings are where the user's code is:
   $ compile 'let%lazy rec x = Concord.Lazy.force x and x = 2'
   File "user.ml", line 1, characters 42-43:
 
-Types are as they would be written, no other name is defined, and a type that is
-written is known in the computation:
+Types are as a user would write them, and no other name is defined. A type that is written is
+known in the computation:
 
   $ types () { compile "$1" -i; }
 
@@ -163,7 +163,7 @@ A lazy value is not polymorphic:
   val x : int list Concord.Lazy.t
   val y : int list
 
-Whatever has been hidden:
+It works whatever is hidden:
 
   $ compile 'module Concord = struct end type unit = () let%lazy rec x = ignore x, unbound'
   File "user.ml", line 1, characters 28-42:
@@ -171,7 +171,7 @@ Whatever has been hidden:
   File "user.ml", line 1, characters 70-77:
   Error: Unbound value unbound
 
-A whole file. What cannot be forced is refused where it stands:
+A whole file. Patterns that can't be forced are refused where they are:
 
   $ keyword() { compile "[@@@concord.lazy] $1" "${2--c}"; }
   $ keyword 'let f = function lazy 0, _ | _, lazy 0 when true -> 1 | _ -> 2'
@@ -214,7 +214,7 @@ A whole file. What cannot be forced is refused where it stands:
     [%other
       let view__001_ = e in let x = Ppx_concord_runtime.force view__001_ in x]
 
-The compiler says of cases what it says elsewhere:
+The compiler reports the same about cases as elsewhere:
 
   $ keyword 'let f = function lazy 0 -> 0 | lazy n -> n'
   [1]
@@ -253,12 +253,12 @@ The compiler says of cases what it says elsewhere:
   File "user.ml", line 1, characters 85-132:
   Warning 4
 
-But not if what is below another pattern decides:
+But it doesn't report a missing case if a lazy pattern below another pattern decides:
 
   $ keyword 'let f = function Some (lazy 0) -> 0 | None -> 1'
   [1]
 
-Types, and what is not in the file:
+Types, and values from outside the file:
 
   $ types '[@@@concord.lazy] let rec x = lazy (1 + Concord.Lazy.force x) let lazy y = x let f (lazy z) = z + y'
   val x : int Concord.Lazy.t

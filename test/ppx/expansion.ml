@@ -1,6 +1,6 @@
 [@@@ocamlformat "disable"]
 
-(* Never compiled, only expanded. *)
+(* This file is only expanded, never compiled. *)
 
 (* Computed when forced. *)
 let call = [%lazy f x]

@@ -1,4 +1,4 @@
-(* Goes on from lazy_constructors.ml: lazy values in other expressions. *)
+(* Continues lazy_constructors.ml, with lazy values in other expressions. *)
 
 (* --- try ------------------------------------------------------------------ *)
 

@@ -1,4 +1,4 @@
-(* Goes on from lazy_programs.ml: lazy values in constructors. *)
+(* Continues lazy_programs.ml, with lazy values in constructors. *)
 
 type 'a stream = Cons of 'a * 'a stream Lazy.t
 type 'a seq = Nil | Node of 'a * 'a seq Lazy.t

@@ -1,6 +1,6 @@
-(* Programs with the keyword and the patterns [lazy], which are compiled twice: as they are,
-   and for Concord's lazy values. Each says what it forces, in which order, and its
-   outcome; test_lazy_programs.ml compares. *)
+(* Programs with the keyword and the patterns [lazy]. They are compiled twice, once unchanged
+   and once for Concord's lazy values. Each records what it forces, in which order, and its
+   outcome, and test_lazy_programs.ml compares the records. *)
 
 let trace = Buffer.create 100
 let say s = Buffer.add_string trace s
@@ -21,7 +21,7 @@ let run name f =
   in
   results := (name, Buffer.contents trace ^ "=" ^ outcome) :: !results
 
-(* Says when it is computed. *)
+(* Records when it is computed. *)
 let later name v =
   lazy
     (say name;
@@ -31,7 +31,7 @@ let ints = [ 0; 1; 2 ]
 let bools = [ false; true ]
 let options = [ None; Some 0; Some 1 ]
 
-(* [f] on all pairs; each lazy value is a new one. *)
+(* Calls [f] for all pairs, each time with new lazy values. *)
 let pairs name f xs ys =
   List.iteri
     (fun i x ->

@@ -1,5 +1,5 @@
-(* Goes on from lazy_constructors.ml: what the compiler has to know about types in order to
-   accept a program; and or-patterns. *)
+(* Continues lazy_constructors.ml, with programs that need types in order to be accepted, and
+   or-patterns. *)
 
 let string = string_of_int
 

@@ -1,5 +1,5 @@
-(* Prints functions by cases with random patterns, and calls of each. Given the same seed it
-   prints the same. *)
+(* Prints functions by cases with random patterns, and calls of each. The same seed prints the
+   same programs. *)
 
 let state = Random.State.make [| int_of_string Sys.argv.(1) |]
 let int n = Random.State.int state n
@@ -26,8 +26,8 @@ let rec pattern depth =
       let left = p () in
       sprintf "(%s | %s)" left (p ())
 
-(* Not one that matches everything: the compiler (5.4) fails on some or-patterns with a
-   guard after it. *)
+(* The pattern must not match everything, because the compiler (5.4) fails on some or-patterns
+   with a guard after it. *)
 let rec some_pattern depth =
   match pattern depth with "_" -> some_pattern depth | p -> p
 

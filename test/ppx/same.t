@@ -1,5 +1,5 @@
-The same program with Stdlib's lazy values, and with Concord's: does the compiler accept it,
-and of what does it warn?
+The same program with Stdlib's lazy values and with Concord's. This shows whether the compiler
+accepts it, and which warnings it prints.
 
   $ with_lazy () {
   >   printf '%s\n' "$1" "$2" >user.ml
@@ -115,7 +115,7 @@ Generalisation:
   $ both 'let g l = let lazy x = l and f = fun x -> x in f 1, f true, x'
   accepted
 
-Sizes: twelve or-patterns side by side, and twelve lazy patterns in one another.
+Sizes: twelve or-patterns side by side, and twelve nested lazy patterns.
 
   $ repeat () { yes "$1" | head -12 | tr -d '\n'; }
   $ both "let f = function 0$(repeat ', ((lazy 0), 0 | (lazy 1), 1)') -> 1 | _ -> 0"
@@ -123,8 +123,8 @@ Sizes: twelve or-patterns side by side, and twelve lazy patterns in one another.
   $ both "type t = C of t Lazy.t | N let f = function $(repeat 'C (lazy (')N$(repeat '))') -> 1 | _ -> 0"
   accepted
 
-What differs: lazy e is a call, so that nothing beside it in the same expression is
-generalised, and a function in it is not.
+A difference: lazy e is a call. So nothing beside it in the same expression is generalised, and
+a function in it isn't either.
 
   $ both 'let lazy x, f = lazy 1, fun x -> x let _ = f 1, f true, x'
   Stdlib: accepted
@@ -136,7 +136,7 @@ generalised, and a function in it is not.
   Stdlib: accepted
   Concord: Error
 
-The compiler knows Stdlib's lazy values among recursive modules only.
+Among recursive modules, the compiler has special rules for Stdlib's lazy values only.
 
   $ both 'module rec M : sig val l : int Lazy.t end = struct let l = lazy (Lazy.force N.l) end
   > and N : sig val l : int Lazy.t end = struct let l = lazy (if true then 1 else Lazy.force M.l) end'
@@ -146,8 +146,8 @@ The compiler knows Stdlib's lazy values among recursive modules only.
   > and N : sig val f : unit -> int end = struct let f () = M.f () end'
   accepted
 
-A let with more than one binding, or in a structure, binds no module; nor does let rec
-find lazy e below a let.
+A let with more than one binding, or in a structure, binds no module. A let rec doesn't find
+lazy e below a let.
 
   $ both 'module type S = sig end let f l = let lazy (module M : S) = l in ()'
   Warning 60 accepted
@@ -158,13 +158,13 @@ find lazy e below a let.
   Stdlib: accepted
   Concord: Error
 
-A variable of a let rec that only another one uses counts as used.
+With Concord, a variable of a let rec counts as used if only another one uses it.
 
   $ both 'let f () = let rec l = lazy (1 + Lazy.force k) and k = lazy 1 in ()'
   Stdlib: Warning 26 Warning 26 accepted
   Concord: Warning 26 accepted
 
-The type is called as in the interface.
+The type has the same name as in the interface.
 
   $ named () { printf '%s\n' "$1" >user.ml; ocamlfind ocamlc -package ppx_concord -c user.ml 2>&1 | grep -o '[^ ]*azy[^ ]*\.t$'; }
   $ named 'let x : int = [%lazy 1]'

@@ -1,4 +1,4 @@
-(* What types and other features of the language do with [lazy p], and several domains. *)
+(* The use of types and other features of the language with [lazy p], and several domains. *)
 
 [@@@concord.lazy]
 

@@ -1,5 +1,5 @@
-(* ppx_concord: what [%lazy e] and let%lazy mean. The rewriter's output is in
-   expansion.expected, its errors in errors.t. *)
+(* The meaning of [%lazy e] and let%lazy in ppx_concord. The rewriter's output is in
+   expansion.expected, its errors are in errors.t. *)
 
 open Concord
 
@@ -53,7 +53,7 @@ let test_values () =
   check_int "under a type, not before it is forced" 0 !count;
   check_int "under a type" 0 (force t)
 
-(* Of an instance variable the value is read when forced. *)
+(* An instance variable is read when the value is forced. *)
 let test_instance_variable () =
   let o =
     object
@@ -156,7 +156,7 @@ let test_undefined () =
   let%lazy rec own : int = force own + 1 in
   raises_undefined "local" own
 
-(* Several domains force the same stream: each of its values is computed once. *)
+(* Several domains force the same stream. Each of its values is computed once. *)
 let test_domains () =
   let computed = Atomic.make 0 and wrong = Atomic.make 0 in
   let%lazy rec x =
@@ -175,7 +175,7 @@ let test_domains () =
 
 module Ours = Lazy
 
-(* Nothing that the expansions use has its name here. *)
+(* Here every name that the expansions use means something else. *)
 module Hidden = struct
   [@@@warning "-32-34-37-65"]
 

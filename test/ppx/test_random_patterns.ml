@@ -1,7 +1,7 @@
-(* Random patterns: the case that matches is the one that matches with the compiler's lazy
-   values. What is forced is the same in nearly all runs: the language does not fix the
-   order, and the compiler may look at the right before the left, or find earlier that no
-   case will match. *)
+(* Random patterns. The case that matches must be the one that matches with the compiler's lazy
+   values. The forced values are the same in nearly all runs. They may differ because the
+   language doesn't fix the order. The compiler may check the right side before the left one,
+   or find earlier that no case will match. *)
 
 let () =
   let runs = List.length Random_as_stdlib.results in

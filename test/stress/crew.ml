@@ -1,5 +1,5 @@
-(* What the storms share: two crews of tasks, each on a domain of its own, whose
-   operations are cancelled at random moments, by tasks of both. *)
+(* The common part of the storms. Two crews of tasks, each on its own domain, perform
+   operations. Tasks of both crews cancel these at random moments. *)
 
 open Concord_test_support.Race
 module Fifo = Concord_fifo
@@ -12,30 +12,31 @@ type t = {
   own : (unit -> unit) Atomic.t array;
       (** To cancel attempts of this crew, most of which wait. *)
   reachable : (unit -> unit) Atomic.t array;
-      (** Those, and the other crew's if another domain may call them. *)
+      (** The same, and to cancel attempts of the other crew if another domain
+          may do that. *)
   mutable attempts : int;
   mutable cancelled : int;
 }
 
-(* A host, and how its tasks attempt something. [Test_host.t] has [cancel], but there the
-   task that cancels waits for the end of the other one; here tasks of both crews cancel
-   an attempt, also before it has begun, and it has a result. *)
+(* A host, and how its tasks attempt something. [Test_host.t] has a [cancel] too, but there the
+   cancelling task waits for the end of the other one. Here tasks of both crews cancel an
+   attempt, even before it has begun, and an attempt has a result. *)
 and side = {
   host : Test_host.t;
   cancellable : 'a. t -> (unit -> 'a) -> 'a option;
-      (** What the function returns, or [None] if it was cancelled. *)
-  from_abroad : bool;  (** Another domain may cancel its attempts. *)
+      (** The result of the function, or [None] if it was cancelled. *)
+  from_abroad : bool;  (** Whether another domain may cancel its attempts. *)
 }
 
 let any t choices = choices.(Random.State.int t.random (Array.length choices))
 
-(* Once in [n] times. *)
+(* True once in [n] times. *)
 let at_random t n = Random.State.int t.random n = 0
 let yield t = t.pause ()
 let nobody () = ()
 
-(* [exposed t cancel f] is [f ()], while others may call [cancel]; there is room for
-   each task of a crew. *)
+(* [exposed t cancel f] is [f ()]. Meanwhile other tasks may call [cancel]. Each task of a crew
+   finds a free slot for it. *)
 let exposed t cancel f =
   let n = Array.length t.own in
   let rec occupy i =
@@ -92,7 +93,7 @@ let lazy_fifo = in_fifo Basic_hosts.lazy_fifo
 let eio =
   { host = Eio_hosts.fibers; cancellable = in_context; from_abroad = false }
 
-(* [attempt t f] is [f ()], or [None] if that was cancelled. *)
+(* [attempt t f] is [f ()], or [None] if it was cancelled. *)
 let attempt t f =
   t.attempts <- t.attempts + 1;
   (match Random.State.int t.random 8 with
@@ -103,15 +104,15 @@ let attempt t f =
   if Option.is_none result then t.cancelled <- t.cancelled + 1;
   result
 
-(* Until it is not cancelled. *)
+(* Repeats the attempt until it isn't cancelled. *)
 let rec insist t f = match attempt t f with Some v -> v | None -> insist t f
 
 (* --- Storms --------------------------------------------------------------- *)
 
 let storms = ref 0
 
-(* [storm hosts tasks] runs [tasks crew] for both crews, and returns when they have
-   ended: how many attempts they made, and how many were cancelled. *)
+(* [storm hosts tasks] runs [tasks crew] for both crews. When they have ended, it returns how
+   many attempts they made, and how many of these were cancelled. *)
 let storm (a, b) tasks =
   incr storms;
   let slots () = Array.init 20 (fun _ -> Atomic.make nobody) in
@@ -146,8 +147,8 @@ let storm (a, b) tasks =
 
 let sides = [ (fifo, fifo); (lazy_fifo, fifo); (eio, fifo) ]
 
-(* Each storm between each two sides, so ordered that of every third one each storm is
-   there once, and the sides differ. *)
+(* Each storm between each pair of sides. The order is such that every third cell together
+   contains each storm once, with different sides. *)
 let cells storms =
   let between i storm =
     List.mapi
@@ -156,8 +157,8 @@ let cells storms =
   in
   List.concat (List.mapi between storms)
 
-(* [rounds n storms]: each of them, [n] times between two sides that the seed draws, in a
-   long run between each two, and what that came to. *)
+(* [rounds n storms] repeats each storm [n] times and prints the totals. The seed draws one
+   pair of sides for each storm. A long run uses all pairs. *)
 let rounds n storms =
   let each ((name_of_storm, storm), ((a, b) as hosts)) =
     let start = Unix.gettimeofday () in

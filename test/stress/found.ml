@@ -1,4 +1,4 @@
-(* What racing and reading once found, made deterministic. *)
+(* Faults that races and code reading once found, as deterministic tests. *)
 
 open Concord
 open Concord.Tools
@@ -6,7 +6,7 @@ open Concord_test_support.Race
 
 let check name right = if not right then fail "%s" name
 
-(* A handle outlives its task, but cancels nobody else. *)
+(* A handle that outlives its task must not cancel another task. *)
 let cancel_of_an_ended_task () =
   Concord_fifo.run @@ fun () ->
   let box = Mvar.create_empty () in
@@ -53,8 +53,8 @@ let foreign_effects () =
     };
   check "all tasks end" (!ended = 3)
 
-(* A task that was unwound by a resumer is not cancelled again, in its clean-up,
-   when the scheduler has nothing else to do. *)
+(* The task was cancelled lazily, and a resumer has unwound it. When the scheduler is idle, it
+   must not cancel the task again in its clean-up. *)
 let protected_after_lazy_cancellation () =
   let broken = ref false in
   Concord_fifo.run ~cancellation:`Lazy (fun () ->
@@ -72,7 +72,7 @@ let protected_after_lazy_cancellation () =
       let idle = Promise.create () in
       let filler () =
         Promise.await idle;
-        (* Twice idle since: the loop, nested, has parked in this one. *)
+        (* By now the loop has been idle twice. *)
         Promise.fill clean ()
       in
       let thread = Thread.create filler () in
@@ -83,7 +83,7 @@ let protected_after_lazy_cancellation () =
       Thread.join thread);
   check "protected" (not !broken)
 
-(* A cancellation that arrives inside [block] waits until it is over. *)
+(* A cancellation that arrives inside [block] waits until [block] has returned. *)
 let signal_inside_block () =
   let task = ref None in
   let on_signal _ = Option.iter Concord_fifo.cancel !task in
@@ -101,7 +101,7 @@ let signal_inside_block () =
 
 type _ Effect.t += Move : unit Effect.t
 
-(* The scheduler goes on on another domain, where a foreign loop is started. *)
+(* The scheduler continues on another domain, where a foreign loop is started. *)
 let foreign_loop_after_moving () =
   let eio () =
     Eio_main.run @@ fun _ ->
@@ -131,7 +131,7 @@ let foreign_loop_after_moving () =
           | _ -> None);
     }
 
-(* No effect can pass a callback from C: the thread waits, and does not spin. *)
+(* No effect can pass a callback from C, so the thread must wait without spinning. *)
 let wait_in_a_finaliser () =
   let box = Mvar.create_empty () and got = ref 0 in
   let other =
@@ -153,8 +153,8 @@ let wait_in_a_finaliser () =
   check "the finaliser took the value" (!got = 7);
   check "it waited without spinning" (Gc.allocated_bytes () -. before < 1e7)
 
-(* The handler runs in the first thread of the main domain that is woken, which then
-   holds the lock that the waiting threads of the domain share. *)
+(* The handler runs in the first woken thread of the main domain. That thread then holds the
+   lock that the domain's waiting threads share. *)
 let fill_in_a_signal_handler () =
   for _ = 1 to 50 do
     let first = Promise.create () and second = Promise.create () in
@@ -178,8 +178,8 @@ let fill_in_a_signal_handler () =
   done;
   Sys.set_signal Sys.sigusr1 Signal_default
 
-(* A joiner on another domain is cancelled while the task fails: it is told, or
-   [run] is. *)
+(* A joiner on another domain is cancelled while the task fails. Either the joiner or [run]
+   must get the exception. *)
 let joiner_cancelled_while_failing () =
   let rounds = if long then 1_000_000 else 20_000 in
   let shared = Atomic.make None in
@@ -229,7 +229,7 @@ let joiner_cancelled_while_failing () =
     while Atomic.get joins < 2 do
       Domain.cpu_relax ()
     done;
-    check "somebody hears of the failure" (raised || !heard)
+    check "a task gets the failure" (raised || !heard)
   done;
   Domain.join other
 

@@ -1,4 +1,4 @@
-(* Graphs of lazy values that need one another, and the tasks that ask for them. *)
+(* Graphs of lazy values that need each other, and the tasks that force them. *)
 
 open Concord
 open Concord.Tools
@@ -12,11 +12,11 @@ type step =
   | Lock of int
   | Gate of int  (** Waits for a promise. *)
   | Need of { other : int; watched : bool; caught : bool }
-      (** [watched]: first waits a moment whether others compute it. [caught]:
-          goes on if it failed. *)
+      (** [watched]: first waits a moment, in case others compute it. [caught]:
+          continues if it failed. *)
   | Refuse
 
-(* What is not atomic is used only by the task that computes, and at rest. *)
+(* The fields that aren't atomic are used only by the computing task, and at rest. *)
 type node = {
   number : int;
   cancel : Lazy.cancel;
@@ -25,14 +25,14 @@ type node = {
   mutable started : int;
   mutable returned : int;
   mutable got : (int * (int, exn) result) list;
-      (** From those that the last run needed, the latest first. *)
-  domain : int Atomic.t;  (** Of the last run. *)
+      (** The results of the values that the last run needed, latest first. *)
+  domain : int Atomic.t;  (** The domain of the last run. *)
 }
 
-(* One whose computation goes on after everybody who could be cancelled was. *)
+(* A value whose computation continues after all tasks that could be cancelled were cancelled. *)
 type held = {
   value : unit Lazy.t;
-  stayed : Latch.t;  (** Opened by all who are to be cancelled. *)
+  stayed : Latch.t;  (** Opened by all tasks that will be cancelled. *)
   release : unit Promise.t;
 }
 
@@ -43,7 +43,8 @@ type graph = {
   gates : unit Promise.t array;
   held : held option;
   reaches : bool array array;
-      (** [reaches.(i).(j)]: does the value [i] need [j], directly or not? *)
+      (** [reaches.(i).(j)] says whether value [i] needs value [j], directly or
+          not. *)
 }
 
 let is_cancellation = function
@@ -52,7 +53,7 @@ let is_cancellation = function
 
 (* --- Asking ------------------------------------------------------------------ *)
 
-(* Takes turns, on any host. *)
+(* Lets other tasks run, on any host. *)
 let pause () =
   Suspend.suspend (fun resume ->
       ignore (resume (Ok ()) : bool);
@@ -69,18 +70,18 @@ let remembers t answer =
 
 let show = function Ok v -> string_of_int v | Error e -> Printexc.to_string e
 
-(* [answer t want] is what [want ()] said of [t], and [t] remembers. An exception that
-   it does not remember is that of a cancelled task, in which every suspension
-   raises: so does this one. *)
+(* [answer t want] is the result of [want ()] for [t], which [t] must remember. The only
+   exception that it doesn't remember is that of a cancelled task. Every suspension of such a
+   task raises, and so does this function. *)
 let answer ?(may_be_undefined = false) t want =
   let told = match want () with v -> Ok v | exception e -> Error e in
   match told with
   | Error Lazy.Undefined when may_be_undefined -> told
   | told when remembers t told -> told
-  | Ok _ -> fail "%s is told, but not remembered" (show told)
+  | Ok _ -> fail "%s was returned, but is not remembered" (show told)
   | Error _ ->
       pause ();
-      fail "%s is told, but not remembered" (show told)
+      fail "%s was returned, but is not remembered" (show told)
 
 let moment = 0.000_2
 
@@ -113,7 +114,7 @@ let ask crew g =
 let restarts = Atomic.make 0
 let recorded = Atomic.make 0
 
-(* Cycles that went over two domains. *)
+(* The number of cycles that spanned two domains. *)
 let across = Atomic.make 0
 let undefined = Atomic.make 0
 let this_domain () = (Domain.self () :> int)
@@ -162,9 +163,9 @@ let compute g node () =
   if Atomic.fetch_and_add node.inside 1 > 0 then fail "two compute one value";
   Fun.protect ~finally:(fun () -> Atomic.decr node.inside) @@ fun () ->
   if Option.is_some (Lazy.peek g.values.(node.number)) || node.returned > 0 then
-    fail "what was computed is computed again";
+    fail "a finished value is computed again";
   if node.started > 0 && node.cancel <> `Restart then
-    fail "what must not be restarted is";
+    fail "a computation is restarted, but must not be";
   node.started <- node.started + 1;
   node.got <- [];
   Atomic.set node.domain (this_domain ());
@@ -219,7 +220,7 @@ let held () =
     release;
   }
 
-(* [needs n i] is the number of one that the value [i] of [n] may need. *)
+(* [needs n i] is the number of a value that value [i] of [n] may need. *)
 let random_graph needs =
   let n = 2 + below 9 in
   let node number =

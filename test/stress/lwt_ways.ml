@@ -1,4 +1,4 @@
-(* Ways for values between Lwt's loop and domains, and accounts of them. *)
+(* Ways for values between Lwt's loop and domains, and ledgers of the values that came through. *)
 
 open Concord
 open Concord_test_support.Race
@@ -17,8 +17,8 @@ let check name ledger =
     (fun v seen -> if not (Atomic.get seen) then fail "%s: %d was lost" name v)
     ledger
 
-(* [in_domains k ~tasks n f] calls [f i] for all [i] below [n], in tasks of [k] domains;
-   the result joins them. *)
+(* [in_domains k ~tasks n f] calls [f i] for all [i] below [n], in tasks of [k] domains. The
+   result joins them. *)
 let in_domains k ~tasks n f =
   let next = Atomic.make 0 in
   let rec work () =
@@ -45,7 +45,7 @@ let timed name f =
 
 (* --- The ways through ------------------------------------------------------ *)
 
-(* In direct style for the domains, and in monadic style for Lwt. *)
+(* Direct style for the domains, and monadic style for Lwt. *)
 type way = {
   give : int -> unit;
   take : unit -> int;
@@ -88,7 +88,7 @@ let stream () =
     is_empty = (fun () -> Stream.is_empty t);
   }
 
-(* With room for few, lest nobody waits to take. *)
+(* There is little room, because otherwise no task would wait to take. *)
 let mailbox () =
   let t = Mailbox.create () and room = Semaphore.Counting.make 3 in
   let taken v =
@@ -113,7 +113,7 @@ let mailbox () =
       (fun () -> Mailbox.is_empty t && Semaphore.Counting.get_value room = 3);
   }
 
-(* By choices on both sides. *)
+(* Choices on both sides. *)
 let choice () =
   let c = Channel.create () and s = Stream.create 1 in
   let give v = [ Channel.send_evt c v; Stream.add_evt s v ]
@@ -127,7 +127,7 @@ let choice () =
     is_empty = (fun () -> Stream.is_empty s && Channel.try_receive c = None);
   }
 
-(* A queue that holds three, made in the usual way. *)
+(* A queue with room for three items, made in the usual way. *)
 let condition () =
   let mutex = Mutex.create () and items = Queue.create () in
   let filled = Condition.create () and emptied = Condition.create () in

@@ -1,6 +1,6 @@
-(* Several producers and consumers of one Mvar, on several hosts; some are cancelled
-   all the time. Each consumer sees the values of each producer in the order in
-   which they were put, and all of them arrive, once. *)
+(* Several producers and consumers share one Mvar, on several hosts. Some are cancelled all the
+   time. Each consumer sees the values of each producer in the order in which they were put.
+   All values arrive exactly once. *)
 
 open Concord
 open Concord_test_support.Race
@@ -17,7 +17,7 @@ let cancelled = Atomic.make 0
 
 let producing = Atomic.make hosts
 
-(* [attempt f] is [f ()], or [None] if that was cancelled. *)
+(* [attempt f] is [f ()], or [None] if it was cancelled. *)
 type attempt = { attempt : 'a. (unit -> 'a) -> 'a option }
 
 let rec put_all { attempt } producer number =
@@ -27,7 +27,7 @@ let rec put_all { attempt } producer number =
     | Some () -> put_all { attempt } producer (number + 1)
     | None -> put_all { attempt } producer number
 
-(* Who ends last tells the consumers. *)
+(* The last producer to end informs the consumers. *)
 let produce attempt producer =
   put_all attempt producer 1;
   if Atomic.fetch_and_add producing (-1) = 1 then

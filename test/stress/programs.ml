@@ -1,6 +1,6 @@
-(* Random programs of nested scopes, forks, joins, protections, waits and
-   cancellations, in one run each, while another thread cancels everything again
-   and again. Every run must end, and no task may outlive its scope. *)
+(* Random programs of nested scopes, forks, joins, protections, waits and cancellations. Each
+   program is one run, while another thread cancels everything again and again. Every run must
+   end, and no task may outlive its scope. *)
 
 open Concord
 open Concord_test_support.Race
@@ -27,7 +27,7 @@ let counted t f () =
   t.alive <- t.alive + 1;
   Fun.protect f ~finally:(fun () -> t.alive <- t.alive - 1)
 
-(* In [protected] code nothing can be cancelled, so nothing may wait. *)
+(* Nothing can be cancelled in [protected] code, so nothing may wait there. *)
 let rec step t ~protected depth =
   t.steps <- t.steps - 1;
   match if t.steps > 0 then pick t 14 else 0 with

@@ -1,12 +1,13 @@
-(* The race of H3: each task that waits is both resumed, from another domain, and
-   cancelled. Whoever wins, its value is at one place: received, or in the box. *)
+(* The race of H3. Each waiting task is both resumed, from another domain, and cancelled. In
+   both cases the value ends up in exactly one place. Either the task received it, or it is in
+   the box. *)
 
 open Concord
 open Concord_test_support.Race
 
 let size = 1_000
 
-(* In one direction the tasks wait to take and the producer puts; in the other the
+(* In one direction, the tasks wait to take and the producer puts. In the other direction, the
    boxes are full, the tasks wait to put, and the producer takes. *)
 type direction = Taking | Putting
 
@@ -14,7 +15,8 @@ type round = {
   direction : direction;
   boxes : int Mvar.t array;
   ended : int option array;
-      (** What the task received or put; [None] if it was cancelled. *)
+      (** The value that the task received or put, or [None] if it was
+          cancelled. *)
 }
 
 let new_round direction =
@@ -32,13 +34,13 @@ let wait round i =
       Mvar.put round.boxes.(i) i;
       round.ended.(i) <- Some i
 
-(* [false] if the operation, which never has to wait, did not go through. *)
+(* Returns [false] if the operation, which never has to wait, did not succeed. *)
 let resume round i =
   match round.direction with
   | Taking -> Mvar.try_put round.boxes.(i) i
   | Putting -> Mvar.take_available round.boxes.(i) = Some (-1)
 
-(* How many were resumed; fails if a value was lost or doubled. *)
+(* Counts the resumed tasks. Fails if a value was lost or duplicated. *)
 let resumed name round =
   let count = ref 0 in
   for i = 0 to size - 1 do
@@ -62,9 +64,8 @@ let resumed name round =
 
 type work = Nothing | Work of (unit -> unit) | Stop
 
-(* A domain that does what is put there, and says so by [Nothing]. Both sides spin,
-   so that they start at the same moment; but not while the other one has no
-   processor. *)
+(* A domain that runs the work put there, and then puts [Nothing]. Both sides spin, so that
+   they start at the same moment. They stop spinning if the other side has no processor. *)
 let relax spins = if spins < 2_000 then Domain.cpu_relax () else Unix.sleepf 0.
 
 let with_producer f =
@@ -100,20 +101,19 @@ let with_producer f =
 
 (* --- The hosts ------------------------------------------------------------ *)
 
-(* Not those of test/support/hosts, because many tasks are cancelled while they are resumed,
-   and nothing else may happen in between.
+(* These aren't the hosts of test/support/hosts, because many tasks are cancelled while they
+   are resumed, and nothing else may happen in between.
 
-   A host runs one round after the other: in each it starts the tasks, then cancels
-   and resumes them at once, and returns from the round when all have ended. Each of
-   the two domains has a generator of its own: what it draws does not depend on the
-   other one. *)
+   A host runs one round after the other. In each round it starts the tasks, then cancels and
+   resumes them at the same time, and returns when all have ended. Each of the two domains has
+   its own random generator, so its draws don't depend on the other domain. *)
 
 let pause random n =
   for _ = 1 to Random.State.int random n do
     Domain.cpu_relax ()
   done
 
-(* Side by side with the producer, or towards it. *)
+(* Goes in the same direction as the producer, or in the opposite one. *)
 let cancel_all random cancel tasks =
   pause random 300;
   let backwards = Random.State.bool random in
@@ -122,7 +122,7 @@ let cancel_all random cancel tasks =
   done
 
 let must_resume round i =
-  if not (resume round i) then fail "an operation that need not wait, waited"
+  if not (resume round i) then fail "an operation waited without need"
 
 let producer there round () =
   pause there 300;
@@ -141,8 +141,8 @@ let fifo cancellation ~here ~there both each =
   both (producer there round) (fun () ->
       cancel_all here Concord_fifo.cancel tasks)
 
-(* The producer cancels too, so that the request races with what it does next; the
-   loop is busy, or sleeps, as it happens. *)
+(* The producer cancels too, so each request races with the producer's next step. The loop may
+   be busy or asleep. *)
 let fifo_remote cancellation ~here:_ ~there both each =
   Concord_fifo.run ~cancellation @@ fun () ->
   each @@ fun round ->
@@ -194,7 +194,7 @@ let race n name ~seconds host =
   let races = ref 0 and resumed_count = ref 0 in
   let start = Unix.gettimeofday () in
   let each run_round =
-    (* Both ways must happen, however busy the machine is. *)
+    (* Both outcomes must happen, however busy the machine is. *)
     while
       Unix.gettimeofday () -. start < seconds
       || !resumed_count = 0 || !resumed_count = !races

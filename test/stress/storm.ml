@@ -1,6 +1,6 @@
-(* Thousands of tasks of several hosts do everything that can be done with a few
-   Mvars and promises, and are cancelled at random, one by one or with their scope.
-   At the end every value that was sent was received once, or is still in a box. *)
+(* Thousands of tasks of several hosts use a few Mvars and promises in every possible way. They
+   are cancelled at random, one by one or with their scope. At the end, every sent value was
+   received once or is still in a box. *)
 
 open Concord
 open Concord_test_support.Race
@@ -9,7 +9,7 @@ let boxes = Array.init 3 (fun _ -> Mvar.create_empty ())
 let next_value = Atomic.make 0
 let fresh () = Atomic.fetch_and_add next_value 1
 
-(* What the tasks of one thread did. *)
+(* A record of what the tasks of one thread have done. *)
 type ledger = {
   random : Random.State.t;
   mutable sent : int list;
@@ -64,7 +64,7 @@ let operation l ~yield =
       let v = fresh () in
       let old =
         Mvar.modify box (fun old ->
-            (* May be cancelled here: then nothing has changed. *)
+            (* The task may be cancelled here. In this case nothing has changed. *)
             if Random.State.int l.random 4 = 0 then yield ();
             (v, old))
       in
@@ -72,7 +72,7 @@ let operation l ~yield =
       received l old
   | 9 -> (
       match Mvar.modify box (fun _ -> raise Refused) with
-      | () -> assert false (* it raises *)
+      | () -> assert false (* [f] raises *)
       | exception Refused -> ())
   | 10 ->
       let v = fresh () in
@@ -81,13 +81,13 @@ let operation l ~yield =
 
 (* --- Hosts ---------------------------------------------------------------- *)
 
-(* Not those of test/support/hosts, because each wave of tasks is cancelled together, by
-   what only its host has: a scope, or a switch. *)
+(* These aren't the hosts of test/support/hosts, because each wave of tasks is cancelled
+   together. Each host has its own means for this, a scope or a switch. *)
 
 let tasks = 40
 let waves = if long then 250_000 else 2_500
 
-(* The tasks here, and now and then the other threads. *)
+(* Lets this host's tasks run and, now and then, the other threads. *)
 let let_others_run l ~yield =
   yield ();
   if Random.State.int l.random 10 = 0 then Thread.yield ()
@@ -120,7 +120,7 @@ let fifo ?cancellation l () =
       done;
       Promise.fill !promise ();
       let_others_run l ~yield:Concord_fifo.yield;
-      (* Some may wait for ever otherwise. *)
+      (* Without this, some tasks may wait forever. *)
       Concord_fifo.Scope.cancel scope
     with
     | () | (exception Concord_fifo.Cancelled) -> ()
@@ -161,7 +161,7 @@ let eio l () =
     wave ()
   done
 
-(* Cannot be cancelled: [main] lets it end. *)
+(* Its operations can't be cancelled, so [main] makes sure that they end. *)
 let thread l () =
   for _ = 1 to waves * 5 do
     operation l ~yield:Thread.yield
@@ -203,7 +203,7 @@ let () =
     Atomic.decr running
   in
   let bodies = List.map2 body groups ledgers in
-  (* Half of them on the threads of this domain, half on another's. *)
+  (* Half of them run on the threads of this domain, and half on those of another one. *)
   let here, there =
     List.partition
       (fun (i, _) -> i mod 2 = 0)
@@ -215,7 +215,7 @@ let () =
   in
   let threads = start_all here in
   let main = ledger 1000 in
-  (* Nobody waits for ever for a value, or for room. *)
+  (* This makes sure that no task waits forever for a value or for room. *)
   while Atomic.get running > 0 do
     Array.iter
       (fun box ->

@@ -1,8 +1,7 @@
-(* Tasks on two domains choose among random operations of all structures, and are
-   cancelled all the time; whoever they meet has chosen as well. Of each choice one
-   alternative is performed, or none if it was cancelled, and the others are
-   aborted. Each value that was sent was received once or is still there, and at
-   rest nobody waits and everything is free. *)
+(* Tasks on two domains choose among random operations of all structures, and are cancelled all
+   the time. The tasks that they meet have chosen as well. Of each choice, one alternative is
+   performed, or none if the choice was cancelled, and the others are aborted. Each sent value
+   was received once or still exists. At rest no task waits, and everything is free. *)
 
 open Concord
 open Concord_test_support.Race
@@ -16,7 +15,7 @@ type world = {
   mutexes : (Mutex.t * int Atomic.t) array;
   permits : Semaphore.Counting.t;
   rwlock : Rwlock.t;
-  inside_rwlock : int Atomic.t;  (** Readers, or -1. *)
+  inside_rwlock : int Atomic.t;  (** The number of readers, or -1. *)
 }
 
 let permits = 2
@@ -33,7 +32,7 @@ let world () =
     inside_rwlock = Atomic.make 0;
   }
 
-(* What the tasks of one crew did. *)
+(* A record of what the tasks of one crew have done. *)
 type ledger = {
   crew : Crew.t;
   mutable values : int;
@@ -50,7 +49,7 @@ let received l v = l.received <- v :: l.received
 
 (* --- Alternatives ------------------------------------------------------------- *)
 
-(* An operation, and what is done after it, where the task may be cancelled. *)
+(* An operation, and a function that runs after it, in which the task may be cancelled. *)
 type alternative = { event : unit Event.t; after : unit -> unit }
 
 let giving l event_of =
@@ -69,7 +68,7 @@ let holding l event ~enter ~leave =
 
 let change counter by ~expect =
   if not (expect (Atomic.fetch_and_add counter by)) then
-    fail "one that must be alone is not"
+    fail "a task that must be alone is not"
 
 let alone n = n = 0
 
@@ -103,7 +102,7 @@ let permit l w =
 let up_to_1_ms l = Event.timeout (Random.State.float l.crew.random 0.001)
 let everything = Array.init 17 Fun.id
 
-(* Both sides of what happens are choices. *)
+(* Both sides that meet here are choices. *)
 let rendezvous = [| 4; 5; 6; 7; 16 |]
 
 let alternative l w kinds =
@@ -123,7 +122,7 @@ let alternative l w kinds =
 
 (* --- A choice ----------------------------------------------------------------- *)
 
-(* The numbers of the alternatives to which it happened. *)
+(* The numbers of the alternatives to which this happened. *)
 type record = {
   mutable abortable : int list;
   mutable performed : int list;
@@ -136,7 +135,7 @@ let check record =
   in
   if List.length record.performed > 1 then fail "two alternatives are performed";
   if List.sort Int.compare record.aborted <> List.sort Int.compare expected then
-    fail "not all that were not performed are aborted, once"
+    fail "not each alternative that was not performed is aborted once"
 
 let choose l w kinds =
   let record = { abortable = []; performed = []; aborted = [] } in
@@ -169,7 +168,7 @@ let choose l w kinds =
 
 (* --- A storm ------------------------------------------------------------------ *)
 
-(* Gives and takes what somebody may be waiting for. *)
+(* Gives and takes values for which a task may be waiting. *)
 let help l w =
   let give try_give =
     let v = fresh l in
@@ -193,12 +192,12 @@ let help l w =
   in
   exchange (put, fun () -> Mailbox.try_take w.mailbox)
 
-(* The values that are left. Everything must be free. *)
+(* Returns the remaining values. Everything must be free. *)
 let at_rest w =
   let rec drain try_take =
     match try_take () with None -> [] | Some v -> v :: drain try_take
   in
-  let nobody what n = if n <> 0 then fail "somebody waits at a %s" what in
+  let nobody what n = if n <> 0 then fail "a task waits at a %s" what in
   let each f all = List.concat_map f (Array.to_list all) in
   Array.iter
     (fun (mutex, _) ->

@@ -1,7 +1,7 @@
-(* Tasks and threads of two domains force lazy values that need one another. Their
-   computations wait, for locks, promises and time; some fail; and who computes or
-   waits is cancelled all the time. Each computation is completed once, everybody is
-   told the same, and nobody waits for ever; also where values need themselves. *)
+(* Tasks and threads of two domains force lazy values that need each other. The computations
+   wait for locks, promises and time, and some fail. Tasks that compute or wait are cancelled
+   all the time. Each computation is completed once, all tasks get the same result, and no task
+   waits forever. This also holds if values need themselves. *)
 
 open Concord
 open Concord_test_support.Race
@@ -19,9 +19,9 @@ let check_got g node (other, told) =
 
 let is_refusal node = function Refused i -> i = node.number | _ -> false
 
-(* What it got is what the others remember, so by induction everything is what it
-   must be; and as each value is greater than those that it is made of, there is no
-   cycle without an exception. *)
+(* This computation got the same results that the other values remember. So, by induction,
+   every value is what it must be. Each value is greater than those that it is made of, so
+   there can't be a cycle without an exception. *)
 let check_settled g node outcome =
   List.iter (check_got g node) node.got;
   match outcome with
@@ -29,12 +29,12 @@ let check_settled g node outcome =
       let add sum (_, told) = sum + Result.value told ~default:0 in
       if node.returned <> 1 then fail "a value, and %d returned" node.returned;
       if v <> List.fold_left add (node.number + 1) node.got then
-        fail "a value is not the sum of what it needs"
+        fail "a value is not the sum of those that it needs"
   | Error e ->
       let is_of_another =
         match node.got with (_, Error e') :: _ -> e == e' | _ -> false
       in
-      if node.returned <> 0 then fail "an exception of what returned";
+      if node.returned <> 0 then fail "it has an exception, but returned";
       if is_cancellation e && not is_of_another then Atomic.incr recorded;
       if
         not
@@ -46,14 +46,14 @@ let check g =
   let force t = ignore (answer t (fun () -> Lazy.force t)) in
   let check_node node =
     let t = g.values.(node.number) in
-    if Lazy.waiters t <> 0 then fail "somebody waits at rest";
-    if Atomic.get node.inside <> 0 then fail "somebody computes at rest";
+    if Lazy.waiters t <> 0 then fail "a task waits at rest";
+    if Atomic.get node.inside <> 0 then fail "a task computes at rest";
     if node.started > 1 then
       ignore (Atomic.fetch_and_add restarts (node.started - 1) : int);
     Option.iter (check_settled g node) (Lazy.peek t)
   in
   Array.iter check_node g.nodes;
-  (* What was cancelled, or nobody wanted: whoever comes has it. *)
+  (* A value that was cancelled or never wanted can still be forced. *)
   Array.iter force g.values;
   let check_forced node t = check_settled g node (Option.get (Lazy.peek t)) in
   Array.iter2 check_forced g.nodes g.values
@@ -63,14 +63,14 @@ let check g =
 let stay crew { value; stayed; _ } =
   let wait () =
     Lazy.force value;
-    fail "what is held is told"
+    fail "a held value was returned"
   in
   ignore (attempt crew wait : unit option);
   Latch.count_down stayed
 
-(* Nobody is left but who is not cancelled, and that one computes it now, or did not
-   come yet. Timeouts, not turns: what is cancelled lazily is unwound when nothing else
-   is to be done. *)
+(* Only the task that isn't cancelled remains. It computes the value now, or hasn't come yet.
+   This waits for a timeout instead of a turn, because a lazily cancelled task is unwound only
+   when nothing else is ready. *)
 let rec end_stay crew ({ value; stayed; release } as held) =
   if Latch.count stayed > 0 then begin
     Event.sync (Event.timeout 0.000_05);
@@ -80,12 +80,12 @@ let rec end_stay crew ({ value; stayed; release } as held) =
     end_stay crew held
   end
   else if crew.index = 0 then begin
-    if Lazy.waiters value > 0 then fail "who was cancelled still waits";
-    if Option.is_some (Lazy.peek value) then fail "what is held is computed";
+    if Lazy.waiters value > 0 then fail "a cancelled task still waits";
+    if Option.is_some (Lazy.peek value) then fail "a held value was computed";
     Promise.fill release ()
   end
 
-(* Two who are not cancelled: one forces it, the other one only waits for it. *)
+(* Two tasks aren't cancelled. One forces the value, and the other only waits for it. *)
 let hold crew g =
   let wait { value; _ } =
     if crew.index = 0 then Lazy.force value
@@ -93,7 +93,7 @@ let hold crew g =
   in
   Option.iter wait g.held
 
-(* Lets the computations go on. *)
+(* Lets the computations continue. *)
 let help crew g =
   let open_gate gate =
     (match Random.State.int crew.random 4 with
@@ -128,7 +128,7 @@ let in_thread crew f () =
   Promise.await ended;
   Thread.join thread
 
-(* All begin with each graph at the same time. *)
+(* All tasks begin with each graph at the same time. *)
 let storm_of_values needs ~times hosts =
   let graphs = Array.init times (fun _ -> random_graph needs) in
   let barrier = Barrier.create (2 * (tasks + 3)) in
@@ -149,15 +149,15 @@ let storm_of_values needs ~times hosts =
   Array.iter check graphs;
   tally
 
-(* Two values that need each other, begun on two domains, which close the cycle at the
-   same moment, if both run. *)
+(* Two values that need each other begin on two domains. If both run, they close the cycle at
+   the same moment. *)
 let close_together ~times hosts =
   let pair _ =
     let inside = Atomic.make 0 in
     let values = Array.make 2 (Lazy.from_val 0) in
     let compute i () =
       Atomic.incr inside;
-      (* Not for ever: the other domain may have to wait for a processor. *)
+      (* It doesn't spin forever, because the other domain may have to wait for a processor. *)
       let spins = ref 5_000 in
       while Atomic.get inside < 2 && !spins > 0 do
         decr spins;
@@ -174,7 +174,7 @@ let close_together ~times hosts =
     crew.attempts <- crew.attempts + 1;
     match answer t (fun () -> Lazy.force t) with
     | Error Lazy.Undefined -> ()
-    | told -> fail "%s is told of a cycle" (show told)
+    | told -> fail "%s was returned for a cycle" (show told)
   in
   storm hosts (fun crew -> [ (fun () -> Array.iter (force crew) pairs) ])
 

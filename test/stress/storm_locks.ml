@@ -1,6 +1,6 @@
-(* Tasks on two domains lock and unlock everything that can be locked, and are
-   cancelled all the time, while they wait and while they hold. Never two are where
-   one may be; nobody waits for ever; and at rest everything is free. *)
+(* Tasks on two domains lock and unlock everything that can be locked. They are cancelled all
+   the time, both while they wait and while they hold a lock. No two tasks may be where only
+   one is allowed, no task waits forever, and at rest everything is free. *)
 
 open Concord
 open Concord_test_support.Race
@@ -8,7 +8,7 @@ open Crew
 
 (* --- What is guarded --------------------------------------------------------- *)
 
-(* [count] is not atomic: only who is alone there may change it. *)
+(* [count] isn't atomic, so only a task that is alone there may change it. *)
 type area = {
   limit : int;
   inside : int Atomic.t;
@@ -21,7 +21,7 @@ let area limit =
 
 let now_and_then_yield crew = if at_random crew 3 then yield crew
 
-(* May be cancelled there. *)
+(* The task may be cancelled in there. *)
 let visit crew area =
   if Atomic.fetch_and_add area.inside 1 >= area.limit then
     fail "more than %d are inside" area.limit;
@@ -33,7 +33,7 @@ let visit crew area =
     Atomic.incr area.entered
   end
 
-(* One way to get in, and whether it did, and how to get out. *)
+(* One way to enter, which says whether it succeeded, and the way to leave. *)
 type way = { enter : unit -> bool; leave : unit -> unit; area : area }
 
 let surely f () =
@@ -47,7 +47,7 @@ let go_in crew { enter; leave; area } =
 
 type lock = { ways : way array; at_rest : unit -> bool }
 
-(* [event ()] twice in one choice: the one that is left must give back nothing. *)
+(* [event ()] twice in one choice. The alternative that isn't performed must give nothing back. *)
 let twice event () = Event.select [ event; Event.never; event ]
 let exact area = area.count = Atomic.get area.entered
 
@@ -102,12 +102,12 @@ let binary () =
         waiters t = 0 && try_acquire t && (not (try_acquire t)) && exact area);
   }
 
-(* Readers note that they read, and a writer that nobody does. *)
+(* Readers count themselves, and a writer checks that there are none. *)
 let rwlock prefer () =
   let t = Rwlock.create ~prefer () in
   let writers = area 1 and readers = area max_int in
   let nobody what area =
-    if Atomic.get area.inside > 0 then fail "somebody %s meanwhile" what
+    if Atomic.get area.inside > 0 then fail "another task %s meanwhile" what
   in
   let write enter =
     let enter () =
@@ -135,7 +135,7 @@ let rwlock prefer () =
     { enter; leave; area = readers }
   in
   let either () =
-    (* Whichever it is, it is not the other. *)
+    (* The choice returns the unlock function of the lock that it got. *)
     let unlock =
       Event.select
         [

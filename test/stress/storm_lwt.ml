@@ -1,5 +1,5 @@
-(* Lwt's loop among domains: first a flood of wakes from four of them, then
-   [Lwt.cancel] against resuming, on several structures. No value is lost or doubled. *)
+(* Lwt's loop among domains. First four domains flood it with wake-ups, and then [Lwt.cancel]
+   races with resumption, on several structures. No value is lost or duplicated. *)
 
 open Concord
 open Concord_test_support.Race
@@ -50,9 +50,9 @@ let flood_through (name, make) =
 let tasks = 20
 let cancelled = ref 0
 
-(* [attempt random f] is what [f ()] gives, or [None] if it was cancelled, at some
-   moment while others resume it. Then it has its value at once, or fails; but the next
-   promise of a [chain] knows nothing of it, if the first had its value. *)
+(* [attempt random f] is the result of [f ()], or [None] if it was cancelled, at some moment
+   while others resume it. When it is cancelled, it must have its value at once, or fail. A
+   [chain] is an exception. If its first promise had its value, the next one isn't affected. *)
 let attempt ~chain random f =
   let p = f () in
   let rec pause n =
@@ -69,7 +69,7 @@ let attempt ~chain random f =
   Lwt.try_bind
     (fun () -> p)
     (fun v ->
-      if must_fail then fail "it goes on after it was cancelled";
+      if must_fail then fail "it continues after it was cancelled";
       Lwt.return (Some v))
     (function
       | Lwt.Canceled ->
@@ -81,7 +81,7 @@ let rec insist ?(chain = false) random f =
   let* v = attempt ~chain random f in
   match v with Some v -> Lwt.return v | None -> insist ~chain random f
 
-(* As many tasks of Lwt as there are, which do [n] things in all. *)
+(* [tasks] tasks of Lwt, which call [f] [n] times in all. *)
 let in_lwt n f =
   let next = ref 0 in
   let rec work random =
@@ -103,9 +103,9 @@ let storm_of name n f =
   if !cancelled = 0 then fail "%s: nothing was cancelled" name;
   Printf.sprintf "%d values, %d cancelled" n !cancelled
 
-(* Only who waits can be cancelled, and hardly anybody would, where both sides are as
-   fast. So every second time the domains look first, for a while, for one that waits, and
-   let it wait for longer or shorter. *)
+(* Only a waiting task can be cancelled, and if both sides are equally fast, hardly any task
+   waits. So every second time, the domains first spin until a task waits, and then let it wait
+   for a varying time. *)
 let when_awaited way i =
   let pause = Hashtbl.hash i mod 1_000 in
   let rec look times =
@@ -145,7 +145,7 @@ let giving (name, make) =
   check name ledger;
   at_rest name way
 
-(* What is held is given back, and held by one task at a time. *)
+(* A lock is always given back, and only one task holds it at a time. *)
 let locking ?chain name ~hold ~hold_lwt ~is_free =
   let n = storm in
   storm_of name n @@ fun () ->
@@ -165,7 +165,7 @@ let locking ?chain name ~hold ~hold_lwt ~is_free =
       insist ?chain random (fun () ->
           hold_lwt (fun () ->
               enter ();
-              (* May be cancelled there, when it has counted. *)
+              (* The task may be cancelled there, after it has counted. *)
               Lwt.finalize
                 (fun () ->
                   if i land 7 = 0 then Lwt.pause () else Lwt.return_unit)

@@ -1,5 +1,5 @@
-(* Tasks on two domains meet at barriers, and signal to one another, while some are
-   cancelled: nobody is early, and no signal is lost. *)
+(* Tasks on two domains meet at barriers and signal each other, while some are cancelled. No
+   task passes early, and no signal is lost. *)
 
 open Concord
 open Concord_test_support.Race
@@ -7,15 +7,15 @@ open Crew
 
 (* --- Conditions -------------------------------------------------------------- *)
 
-(* Of 16 who wait 8 may be cancelled, while 8 signals come: each signal wakes one,
-   since those that meet a task which is cancelled go on to the next. *)
+(* Of 16 waiting tasks, 8 may be cancelled while 8 signals come. Each signal wakes one task,
+   because a signal that meets a cancelled task goes to the next one. *)
 let signals ~times hosts =
   let waiting = 16 and sent = 8 in
   let mutex = Mutex.create () and condition = Condition.create () in
   let together = Barrier.create (waiting + 2) in
   let all_wait = Atomic.make (Latch.create 0) in
   let woken = Semaphore.Counting.make 0 in
-  (* Who counts has the mutex, and lets go of it when it waits. *)
+  (* A task counts down while it holds the mutex, and releases the mutex when it waits. *)
   let wait entered =
     Mutex.protect mutex (fun () ->
         entered := true;
@@ -63,7 +63,7 @@ let signals ~times hosts =
       Barrier.await together
     done
   in
-  (* Then nobody else is there. *)
+  (* At this moment no other task uses these. *)
   let prepare () =
     Atomic.set all_wait (Latch.create waiting);
     while Semaphore.Counting.try_acquire woken do
@@ -81,12 +81,12 @@ let signals ~times hosts =
     (one_more :: others (victim crew)) @ others survivor
   in
   let tally = storm hosts tasks in
-  if Condition.waiters condition > 0 then fail "somebody waits for a signal";
+  if Condition.waiters condition > 0 then fail "a task waits for a signal";
   tally
 
 (* --- Barriers ---------------------------------------------------------------- *)
 
-(* Undisturbed: nobody is a round ahead of anybody else. *)
+(* Nothing is cancelled. No task is a round ahead of another. *)
 let in_step ~times hosts =
   let parties = 6 in
   let barrier = Barrier.create parties in
@@ -106,11 +106,11 @@ let in_step ~times hosts =
     List.init (parties / 2) (fun i () -> work crew ((2 * i) + crew.index) 1)
   in
   ignore (storm hosts tasks : int * int);
-  if Barrier.waiters barrier <> 0 then fail "somebody waits at the barrier";
+  if Barrier.waiters barrier <> 0 then fail "a task waits at the barrier";
   (parties * times, 0)
 
-(* A task that was cancelled comes again, perhaps when the others are through: so two
-   more come until all are. Nobody passes without all others, so they pass in threes. *)
+(* A cancelled task comes again, perhaps when the others have passed. So two helpers come until
+   all tasks have finished. No task passes without the others, so tasks pass in threes. *)
 let meet ~times hosts =
   let parties = 3 in
   let barrier = Barrier.create parties in
@@ -147,17 +147,18 @@ let meet ~times hosts =
   in
   let tasks crew = help :: List.init 4 (fun _ -> work crew) in
   let tally = storm hosts tasks in
-  if Barrier.waiters barrier <> 0 then fail "somebody waits at the barrier";
+  if Barrier.waiters barrier <> 0 then fail "a task waits at the barrier";
   if Atomic.get passed mod parties <> 0 then
     fail "%d passed, not in %ds" (Atomic.get passed) parties;
   tally
 
 (* --- Leaving ----------------------------------------------------------------- *)
 
-(* While 4 wait 12 others come and are cancelled, on both sides at once, so that the
-   queue is rebuilt meanwhile: then it counts 4. *)
+(* While 4 tasks wait, 12 others come and are cancelled on both sides at once, so that the
+   queue is rebuilt meanwhile. It must then count 4. *)
 let leaving ~times (a, b) =
-  (* Lazily cancelled tasks leave when nothing else is left to do. *)
+  (* Tasks that were cancelled lazily leave only when nothing else is ready, so this uses the
+     eager host. *)
   let eager side = if side == lazy_fifo then fifo else side in
   let gate = Atomic.make (Latch.create 1) in
   let others = Barrier.create 14 and all = Barrier.create 18 in

@@ -1,6 +1,6 @@
-(* Producers and consumers on two domains, cancelled all the time, of everything
-   that passes values on. Each value arrives once, and those of one producer in
-   order; nobody waits for ever, and nothing is left. *)
+(* Producers and consumers on two domains use everything that passes values on, and are
+   cancelled all the time. Each value arrives once, and the values of one producer arrive in
+   order. No task waits forever, and nothing remains. *)
 
 open Concord
 open Concord_test_support.Race
@@ -8,7 +8,7 @@ open Crew
 
 type message = { producer : int; number : int }
 
-(* Several ways to do the same, of which one is taken at random. *)
+(* Several ways to do the same, one of which is chosen at random. *)
 type queue = {
   add : (message -> unit) array;
   take : (unit -> message list) array;
@@ -123,8 +123,8 @@ let mailbox () =
     at_rest = (fun () -> Mailbox.waiters t = 0 && Mailbox.is_empty t);
   }
 
-(* The textbook's bounded buffer: a signal that was lost, or that went to a task
-   which was cancelled, would stop it. *)
+(* The textbook's bounded buffer. If a signal were lost or went to a cancelled task, it would
+   stop. *)
 let buffer capacity () =
   let mutex = Mutex.create () and items = Queue.create () in
   let not_full = Condition.create () and not_empty = Condition.create () in
@@ -168,8 +168,8 @@ let buffer capacity () =
 let all = 8
 let layouts = random (-1)
 
-(* Half of the producers and of the consumers are on each side; or all producers on
-   one, and all consumers on the other. *)
+(* Either half of the producers and half of the consumers are on each side, or all producers
+   are on one side and all consumers on the other. *)
 let pass_on make ~last hosts =
   let apart = Random.State.bool layouts in
   let queue = make () in
@@ -239,9 +239,9 @@ let receive =
 let rec is_suffix part whole =
   part = whole || match whole with [] -> false | _ :: w -> is_suffix part w
 
-(* A subscription from the beginning has all values, as if they were numbered; one
-   that comes later has those from some place on. Two tasks that share one have
-   them all between them, each in order. *)
+(* A subscription from the beginning receives all values in order. A later one receives the
+   values from some point on. Two tasks that share a subscription receive all values between
+   them, each in order. *)
 let broadcast ~last hosts =
   let t = Broadcast.create () in
   let sending = Atomic.make 4 in
@@ -252,7 +252,7 @@ let broadcast ~last hosts =
   let send crew producer () =
     for number = 1 to last do
       Broadcast.send t { producer; number };
-      (* Most of the time the others wait for more. *)
+      (* Because of this, the others wait for more values most of the time. *)
       for _ = 1 to Random.State.int crew.random 16 do
         yield crew
       done
@@ -317,8 +317,8 @@ let broadcast ~last hosts =
   then fail "a shared subscription misses values";
   tally
 
-(* Where values are dropped, each subscription receives those of a producer in order, and all
-   values but those of which it is told that it has missed them. *)
+(* If values are dropped, each subscription receives the values of a producer in order. It
+   receives all values except those that it was told it has missed. *)
 let limited ~last hosts =
   let t = Broadcast.create ~limit:(Drop_oldest 3) () in
   let sending = Atomic.make 4 in
@@ -391,8 +391,8 @@ let send =
     (fun t v -> if not (Broadcast.try_send t v) then Broadcast.send t v);
   |]
 
-(* Where senders wait, a subscription from the beginning has all values, and never more than the
-   limit are there for it. Others come for a while, and end. *)
+(* If senders wait, a subscription from the beginning receives all values, and never has more
+   than [limit] values ahead. Others subscribe for a while, and end. *)
 let held ~last hosts =
   let limit = 3 in
   let t = Broadcast.create ~limit:(Wait limit) () in
@@ -410,7 +410,7 @@ let held ~last hosts =
     done;
     if Atomic.fetch_and_add sending (-1) = 1 then Broadcast.close t
   in
-  (* Whether there was one. *)
+  (* Returns whether there was a value. *)
   let take crew s values () =
     match (any crew receive) s with
     | v ->

@@ -1,5 +1,5 @@
-(* Threads of each style take from boxes and queues that another domain fills, while
-   their set is stopped, fails, and is started again at random: each value arrives once. *)
+(* Threads of each style take from boxes and queues that another domain fills. Meanwhile their
+   set is stopped, fails, and is started again at random. Each value arrives once. *)
 
 open Concord
 open Concord_test_support.Race
@@ -26,7 +26,8 @@ module Make (S : Styles_cases.Style.S) = struct
           Event.wrap (Event.timeout 0.0005) (fun () -> None);
         ]
     in
-    (* Only light threads share [rng]; those of Threads hold it together. *)
+    (* Light threads could share [rng] without a lock, but the threads of Threads use it at the
+       same time. *)
     let mutex = Stdlib.Mutex.create () in
     let at_random n =
       Stdlib.Mutex.protect mutex (fun () -> Random.State.int rng n)
@@ -84,7 +85,7 @@ module Make (S : Styles_cases.Style.S) = struct
           fail "%s: %d arrived %d times" name i (Atomic.get n))
       seen;
     if Mvar.waiters box > 0 || Mailbox.waiters queue > 0 then
-      fail "%s: somebody waits" name;
+      fail "%s: a task waits" name;
     Printf.printf "%s: %d values, %d sets\n%!" name total !sets
 end
 

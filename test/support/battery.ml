@@ -14,8 +14,8 @@ let in_order ~settled s =
 
 (* --- Cancelled ---------------------------------------------------------------- *)
 
-(* A waiter that left is counted once: whether it was passed over before that, or
-   after. *)
+(* A cancelled waiter is subtracted exactly once, whether a wake passed over it before it was
+   unwound, or it was unwound first. *)
 let count s =
   let unwound = start s 90 in
   let _three = List.map (start s) (names 3) in
@@ -32,7 +32,8 @@ let count s =
   wake s;
   waiting s 1;
   let cancelled = start s 92 in
-  (* So many that the queue does not look at each to count them. *)
+  (* There are so many waiters that the queue doesn't check each of them to count the live
+     ones. *)
   let others = List.filter (fun name -> name > 40) (names 24) in
   List.iter (fun name -> ignore (start s name : unit Hand.t)) others;
   cancel cancelled;
@@ -54,10 +55,10 @@ let all_served s =
   wake_all ~settled:false s 1_000;
   ignore (s.place.left () : int list);
   waiting s 0;
-  (* A lock that is watched knows who has it. *)
+  (* If waits are recorded, a lock remembers who holds it, so it keeps more words. *)
   if not (debugged_with "waits") then yes "words" (s.place.words () <= before)
 
-(* Ten live ones, and then one in a thousand. *)
+(* Ten live waiters, and then one in a thousand. *)
 let among_cancelled s =
   let _first = List.map (start s) (names 10) in
   let words_of_ten = s.place.words () in
@@ -67,11 +68,12 @@ let among_cancelled s =
   List.iter (fun (name, task) -> if not (lives name) then cancel task) tasks;
   Hand.settle ();
   waiting s 20;
-  yes "memory is that of the live ones" (s.place.words () < 10 * words_of_ten);
+  yes "only live waiters take memory" (s.place.words () < 10 * words_of_ten);
   wake_all s 20;
   served s (names 10 @ List.filter lives rest)
 
-(* A third is unwound, and a third not yet. *)
+(* A third of the waiters has been unwound, and another third was cancelled but not yet
+   unwound. *)
 let among_refusing s =
   let tasks = List.map (fun name -> (name, start s name)) (names 99) in
   let every k = List.filter (fun (name, _) -> name / 10 mod 3 = k) tasks in
@@ -89,7 +91,7 @@ let chooser s box name =
   let take = Event.wrap (Mvar.take_evt box) (fun () -> other) in
   start ~wait:(fun name -> Event.select [ event s name; take ]) s name
 
-(* One of the two is performed. *)
+(* Only one of the two alternatives is performed. *)
 let twice s =
   let wait name = Event.select [ event s name; event s name ] in
   Hand.unwind (start ~wait s 90);
@@ -110,7 +112,7 @@ let over s =
   raised s (start s 50);
   served s []
 
-(* One alternative ends: the choice raises, and has performed nothing. *)
+(* One alternative ends. The choice raises, and has performed nothing. *)
 let ended_in_a_choice s =
   let box = Mvar.create_empty () in
   let task = chooser s box 10 in
@@ -126,7 +128,7 @@ exception Interrupt
 let struck s ~strike =
   Hand.watch ?strike:(if strike then Some Interrupt else None) (task s 10)
 
-(* Of five that wait, the resumptions of the second and the fourth are interrupted. *)
+(* Five tasks wait. The resumers of the second and the fourth raise. *)
 let interrupted ?(after = ignore) resume s =
   let resumed = List.init 5 (fun i -> struck s ~strike:(i = 1 || i = 3)) in
   raises "the exception" Interrupt (fun () -> resume s);
@@ -144,12 +146,12 @@ let one_interrupted s =
 
 (* --- On other hosts ----------------------------------------------------------- *)
 
-(* The tasks' turns. A failure here cancels those that wait. *)
+(* Lets the tasks run. If this check fails, the exception cancels those that still wait. *)
 let gone_on s n =
   for _ = 1 to 10 do
     Concord_fifo.yield ()
   done;
-  int "have gone on" n (List.length (Atomic.get s.served))
+  int "have continued" n (List.length (Atomic.get s.served))
 
 let in_fifo s =
   Concord_fifo.run (fun () ->
@@ -174,7 +176,7 @@ let elsewhere start s =
   let join = start (task s 10) in
   eventually "it waits" (fun () -> s.place.waiters () = 1);
   wake s;
-  eventually "it goes on" (fun () -> Atomic.get s.served <> []);
+  eventually "it continues" (fun () -> Atomic.get s.served <> []);
   join ();
   served s [ 10 ]
 
@@ -182,11 +184,11 @@ let elsewhere start s =
 
 let when_ condition cases = if condition then cases else []
 
-(* However it waits. *)
+(* The cases for every way of waiting. *)
 let waits ({ service; _ } : _ Operations.t) =
   [
     ("served in order", in_order ~settled:true);
-    ("all are woken before one goes on", in_order ~settled:false);
+    ("all are woken before one continues", in_order ~settled:false);
     ("in Fifo", in_fifo);
     ("in a thread", elsewhere thread);
     ( "in Fifo on another domain",
@@ -208,8 +210,8 @@ let waits ({ service; _ } : _ Operations.t) =
 
 let crowds =
   [
-    ("1,000 that were served leave none", all_served);
-    ("a few among 10,000 that are cancelled", among_cancelled);
+    ("1,000 served waiters leave nothing", all_served);
+    ("a few among 10,000 cancelled waiters", among_cancelled);
   ]
 
 let choices { repeats; _ } = when_ repeats [ ("twice in one choice", twice) ]
@@ -217,7 +219,7 @@ let choices { repeats; _ } = when_ repeats [ ("twice in one choice", twice) ]
 let ends =
   [ ("the end is interrupted: all get it", interrupted finish ~after:over) ]
 
-(* At most so many wait. *)
+(* [most] is the largest number of tasks that will wait. *)
 let scene (operation : int Operations.t) most way =
   let place = operation.make most in
   let service = operation.service and remembers = operation.remembers in
@@ -241,7 +243,8 @@ let suites_of operation =
     let served_in_order () =
       in_order ~settled:false (scene operation 100 way)
     in
-    Check.test "served in order, whoever spins" (Spinning.each served_in_order)
+    Check.test "served in order, whichever waits spin"
+      (Spinning.each served_in_order)
   in
   let suite what way =
     ( operation.name ^ what,

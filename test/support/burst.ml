@@ -4,7 +4,7 @@ open Check
 
 let tasks = if instrumented || debugged then 500 else 10_000
 
-(* How many system calls of the calling thread were writes. *)
+(* How many write calls to the system the calling thread has made. *)
 let writes () = Concord_test_proc.number "thread-self/io" "syscw"
 
 let made_by f =
@@ -12,7 +12,7 @@ let made_by f =
   f ();
   Option.get (writes ()) - before
 
-(* S is to sleep. *)
+(* The state "S" in [/proc] means that the thread sleeps. *)
 let sleeps thread =
   let state line =
     match List.rev (String.split_on_char ')' line) with
@@ -21,9 +21,9 @@ let sleeps thread =
   in
   List.exists state (Concord_test_proc.lines (thread ^ "/stat"))
 
-(* A task that goes on keeps the loop from its sleep until the burst is over: so the loop
-   sleeps once. Before that a look at other things may pass for a sleep: then nobody wakes
-   the loop, which is counted as no write. *)
+(* A task that continues keeps the loop busy until the burst is over, so the loop sleeps only
+   once. A loop that waits for something else before that may look asleep. Then no wake-up is
+   needed, which counts as no write. *)
 let from_another_domain run () =
   let burst () =
     let promises = Array.init tasks (fun _ -> Promise.create ())
@@ -82,5 +82,5 @@ let cases run =
   else
     [
       test "one wake-up, from another domain" (from_another_domain run);
-      test "none, from its own" (from_its_own_domain run);
+      test "no wake-up, from its own domain" (from_its_own_domain run);
     ]

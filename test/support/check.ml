@@ -10,10 +10,10 @@ let instrumented = Sys.getenv_opt "CONCORD_TSAN" = Some "1"
 let limit = if instrumented then 240. else 60.
 let current = Atomic.make ("(start)", infinity)
 
-(* Alcotest redirects the standard error during a test. *)
+(* A copy of the standard error, because Alcotest redirects it during a test. *)
 let stderr_of_program = Unix.dup Unix.stderr
 
-(* No handler of a test runs in it, which might raise. *)
+(* The watchdog's thread must not run a test's signal handler, because that might raise. *)
 let block_signals () =
   ignore (Thread.sigmask SIG_BLOCK (List.init 64 succ) : int list)
 
@@ -67,7 +67,7 @@ let raises what expected f =
   match f () with
   | _ -> Alcotest.failf "%s: nothing was raised" what
   | exception e ->
-      (* Its text may tell what raised it, while waits are kept. *)
+      (* The exception's text may say what raised it, if waits are recorded. *)
       if e <> expected then
         Alcotest.failf "%s: expected %s, but it raised %s" what
           (Printexc.to_string expected)
@@ -150,8 +150,9 @@ let beside other f =
   released (Option.get !result);
   v
 
-(* OCaml runs a handler in whichever domain polls first. In one that begins it may crash
-   ([Domain.DLS] is not there yet), and one that the handler waits for waits for itself. *)
+(* OCaml runs a signal handler in the domain that polls first. A new domain may crash in one,
+   because its [Domain.DLS] doesn't exist yet. And if the handler waits for the domain in which
+   it runs, it waits for itself. *)
 let domain f =
   let d = Concord__Signals.while_blocked (fun _ -> Domain.spawn f) in
   fun () -> Domain.join d

@@ -1,37 +1,39 @@
-(** What every test needs: a watchdog, traces, and checks of exceptions. *)
+(** Helpers that every test needs: a watchdog, traces, and checks of exceptions.
+*)
 
 val instrumented : bool
-(** [CONCORD_TSAN=1]: with ThreadSanitizer. Everything takes ten times as long,
-    and an effect takes longer the deeper the stack is. *)
+(** True with [CONCORD_TSAN=1], that is, with ThreadSanitizer. Everything takes
+    ten times as long, and an effect takes longer the deeper the stack is. *)
 
 val debugged : bool
-(** [CONCORD_DEBUG] has words: the library notes what happens, which takes time
-    and memory, and [Suspend] is performed more often than without. *)
+(** True if [CONCORD_DEBUG] contains any words. The library then records what
+    happens, which takes time and memory. It also performs [Suspend] more often
+    than otherwise. *)
 
 val debugged_with : string -> bool
-(** It has this word. *)
+(** Whether [CONCORD_DEBUG] contains this word. *)
 
 val unless_debugged : 'test -> 'test list
-(** For a test of what happens between two steps, one of which is the only
-    [Suspend]: there is a further one before it where the program is
-    {!debugged}. *)
+(** Use it for a test of what happens between two steps, if [Suspend] must be
+    performed only in one of them. In a {!debugged} program, another [Suspend]
+    comes before it. *)
 
 val test : string -> (unit -> unit) -> unit Alcotest.test_case
 
 val run : string -> (string * unit Alcotest.test_case list) list -> unit
-(** [Alcotest.run], under a watchdog: a test that takes longer than 60 s (240 s
-    where it is {!instrumented}) is named on the standard error, and ends the
-    program with status 2. *)
+(** [Alcotest.run] with a watchdog. If a test takes longer than 60 s (240 s if
+    {!instrumented}), the watchdog prints its name on the standard error and
+    ends the program with status 2. *)
 
 val traced : string list -> ((string -> unit) -> unit) -> unit
-(** [traced expected f] calls [f say]; what was said, by any thread, must be
-    [expected] in the end. *)
+(** [traced expected f] calls [f say]. At the end, the list of what any thread
+    has said must be [expected]. *)
 
 val eventually : ?pause:(unit -> unit) -> string -> (unit -> bool) -> unit
-(** [eventually what condition] returns once [condition ()], and fails if that
-    takes longer than 20 s. It is for conditions that no structure announces (a
-    task has come to wait); [pause] lets the others run (by default it blocks
-    the thread for a moment). *)
+(** [eventually what condition] returns once [condition ()] is true, and fails
+    if that takes longer than 20 s. Use it for conditions that no structure
+    announces, for example that a task has started to wait. [pause] lets other
+    tasks run. By default it blocks the thread for a moment. *)
 
 val raises : string -> exn -> (unit -> 'a) -> unit
 (** [raises what e f] fails unless [f ()] raises an exception equal to [e]. *)
@@ -41,7 +43,8 @@ val raises_at : string -> (unit -> 'a) -> unit
     [name] (a function, or a file). *)
 
 val int : string -> int -> int -> unit
-(** [int what expected actual]. *)
+(** Checks that two integers are equal. The first string names them in the
+    failure. *)
 
 val strings : string -> string list -> string list -> unit
 val yes : string -> bool -> unit
@@ -51,13 +54,13 @@ val named : string -> string -> exn -> unit
 (** [named what name e] fails unless [e] is printed with [name] in front. *)
 
 val contains : string -> string -> bool
-(** [contains text part]. *)
+(** Whether [part] occurs in [text]. *)
 
 val printed : (unit -> unit) -> string
-(** What the function wrote to the standard output and error. *)
+(** Everything that the function wrote to the standard output and error. *)
 
 val words : 'a -> int
-(** How many words of memory the value keeps. *)
+(** How many words of memory the value keeps alive. *)
 
 (** {2 Where a function runs} *)
 
@@ -67,13 +70,13 @@ val in_thread : (unit -> 'a) -> 'a
 val in_domain : (unit -> 'a) -> 'a
 
 val beside : (unit -> unit) -> (unit -> 'a) -> 'a
-(** [beside other f] is [f ()] while another thread runs [other ()], whose end
-    it waits for. *)
+(** [beside other f] is [f ()]. Meanwhile another thread runs [other ()], and
+    [beside] waits for its end. *)
 
 val thread : (unit -> unit) -> unit -> unit
-(** Runs the function in a new thread; the result joins it, and raises what it
-    raised. *)
+(** Runs the function in a new thread. The result joins the thread, and raises
+    what the function raised. *)
 
 val domain : (unit -> 'a) -> unit -> 'a
-(** Runs the function in a new domain, which blocks all signals; the result
-    joins it. *)
+(** Runs the function in a new domain, which blocks all signals. The result
+    joins the domain. *)

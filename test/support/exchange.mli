@@ -1,7 +1,7 @@
-(** Two domains, each of which waits for the other one again and again. *)
+(** Two domains that wait for each other again and again. *)
 
 val between :
   rounds:int -> ((unit -> unit) -> unit) -> ((unit -> unit) -> unit) -> unit
-(** [between ~rounds here there]: so many times a task of [here], which runs it
-    in the calling domain, puts a number, and one of [there], in another domain,
-    answers with the same one. Checked are the numbers. *)
+(** [between ~rounds here there] exchanges [rounds] numbers. A task of [here],
+    in the calling domain, puts each number, and a task of [there], in another
+    domain, answers with the same number. The test checks the numbers. *)

@@ -11,7 +11,7 @@ type 'a state =
 type 'a t = {
   mutable state : 'a state;
   mutable stopped : bool;
-  mutable shields : int;  (** How many [Suspend.protect]s it is in. *)
+  mutable shields : int;  (** How many calls of [Suspend.protect] it is in. *)
 }
 
 let ready : (unit -> unit) Queue.t = Queue.create ()
@@ -21,7 +21,7 @@ let before_turns f g =
   before_turn := f;
   Fun.protect g ~finally:(fun () ->
       before_turn := ignore;
-      (* what a test that has failed has left *)
+      (* A failed test may have left tasks in the queue. *)
       Queue.clear ready)
 
 let settle () =
@@ -38,7 +38,7 @@ let suspend (type a) t before_block (block : a Suspend.resumer -> a option)
     (not !decided)
     && begin
       decided := true;
-      (* [block] may cancel the task, and return a value all the same. *)
+      (* [block] may cancel the task and still return a value. *)
       Queue.push (fun () -> if not !over then go_on ()) ready;
       true
     end
@@ -125,7 +125,7 @@ let watch ?strike f =
     in
     match block resumer with
     | None -> ()
-    | Some v -> (* as while debugging, before a wait *) continue k v
+    | Some v -> (* this happens while debugging, before a wait *) continue k v
   in
   Handled.until_wait { suspend } f;
   resumed

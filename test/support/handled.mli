@@ -1,4 +1,4 @@
-(** Hosts that a test writes down: what becomes of the one effect. *)
+(** Hosts that a test defines by saying how they handle the one effect. *)
 
 open Concord.Tools
 
@@ -10,11 +10,11 @@ type 'r handler = {
 (** What the host does with a [block], and with the task that waits in it. *)
 
 val run : 'r handler -> ret:('b -> 'r) -> (unit -> 'b) -> 'r
-(** [run handler ~ret f] is [ret (f ())], on this host. It handles no other
+(** [run handler ~ret f] is [ret (f ())] on this host. It handles no other
     effect, and raises what [f] raises. *)
 
 val until_wait : unit handler -> (unit -> unit) -> unit
-(** As {!run}, and fails if [f] returns. *)
+(** Like {!run}, but fails if [f] returns. *)
 
 val go_on : ('a, 'r) Effect.Deep.continuation -> ('a, exn) result -> 'r
-(** Lets the task go on with what its resumer was given. *)
+(** Continues the task with the outcome that its resumer was given. *)

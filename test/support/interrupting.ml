@@ -6,14 +6,15 @@ let every seconds =
 
 let shortest = 0.000_05
 
-(* Where everything takes longer, what always begins again would never end. *)
+(* If everything takes longer, a function that is started again after each signal would never
+   end. So the signals become rarer. *)
 let slow_down in_vain =
   if in_vain mod 20 = 0 then
     every (Float.min 0.1 (shortest *. (2. ** float (in_vain / 20))))
 
 let run ~by ~count f =
   let this = this_thread () and armed = ref false in
-  (* Not armed outside of the [try]. *)
+  (* The handler is armed only inside the [try]. *)
   let handle _ =
     if !armed && this_thread () = this then begin
       armed := false;
@@ -30,7 +31,7 @@ let run ~by ~count f =
     with
     | () -> ()
     | exception e when e == by ->
-        (* of an earlier run, kept by the library *)
+        (* The library kept this exception from an earlier run. *)
         armed := false;
         incr count;
         incr in_vain;
@@ -64,7 +65,8 @@ let caller (allocation : Gc.Memprof.allocation) =
   |> Seq.uncons
   |> Option.fold ~none:"" ~some:fst
 
-(* From allocation [first] on, [times] raise. How many there were. *)
+(* Raises at allocation [first] and at the ones after it, [times] in all. Returns how many
+   allocations there were. *)
 let interrupt_allocations ~within ~first ~times f =
   let armed = ref false and seen = ref 0 in
   let counts allocation =
@@ -84,7 +86,7 @@ let interrupt_allocations ~within ~first ~times f =
       alloc_major = callback;
     }
   in
-  (* it returns (), and only fails, before OCaml 5.3 *)
+  (* Before OCaml 5.3, [start] returns () and only fails. *)
   ignore (Gc.Memprof.start ~sampling_rate:1. tracker : _);
   (try f armed with Exit -> ());
   armed := false;

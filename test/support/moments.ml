@@ -3,8 +3,9 @@ exception Interrupt
 let signal = Sys.sigusr2
 let this = Unix.getpid ()
 
-(* How many moments are left, and whether the handler counts. Then how many more, up to
-   the second exception; none if that is 0. *)
+(* [left] counts the moments before the next exception, while the handler is [armed].
+   [until_second] counts the moments from then to a second exception. If it is 0, there is only
+   one exception. *)
 let left = ref 0
 let armed = ref false
 let until_second = ref 0
@@ -21,7 +22,7 @@ let handle _ =
     end
     else begin
       decr left;
-      (* blocked until the handler has returned *)
+      (* The new signal is blocked until this handler has returned. *)
       Unix.kill this signal
     end
 

@@ -1,52 +1,56 @@
-(* Every operation that may wait, on every structure: the one table of them. *)
+(* The one table of every operation that may wait, on every structure. *)
 
 open Concord
 open Concord.Tools
 open Check
 
-(** What a wake does for those who wait, each of whom has a value to give. *)
+(** How a wake serves the waiters, each of which has a value to give. *)
 type service =
-  | Takes  (** The first one gets its value. *)
-  | Gives  (** The first one gives its value, and gets 0. *)
-  | Shares  (** All get its value. *)
+  | Takes  (** The first waiter gets the wake's value. *)
+  | Gives  (** The first waiter gives its value to the wake, and gets 0. *)
+  | Shares  (** All waiters get the wake's value. *)
   | Passes
-      (** The first one gets its value and gives its own to the next, and so on.
-      *)
-  | Meets  (** All go on, unless one of them refuses. *)
+      (** The first waiter gets the wake's value and gives its own value to the
+          next one, and so on. *)
+  | Meets  (** All waiters continue, unless one of them refuses. *)
 
 type 'result place = {
   wait : int -> 'result;
-      (** Performs it with a value to give, for the one that it gets. *)
+      (** Performs the operation. The argument is the value to give, and the
+          result is the value received. *)
   event : (int -> int Event.t) option;  (** The same, as an event. *)
   wake : unit -> int;
-      (** Never waits. The value: 0 where none is given. For [Shares], [Passes]
-          and [Meets] it may be called once. *)
+      (** Never waits. Returns the value that it gave, or 0 if it gave none. For
+          [Shares], [Passes] and [Meets] it may be called only once. *)
   release : int -> int;
-      (** As [wake], with a number to give. The number that it gets, or 0; its
-          own if nobody takes that. At a barrier, one party, which waits. *)
+      (** Like [wake], but the argument is the value to give. Returns the value
+          that it received, or 0. It returns its own value if no task takes it.
+          At a barrier, it is one party, which waits. *)
   left : unit -> int list;
-      (** At rest: the values that came out of those who waited or, for [Takes]
-          and [Shares], those that nobody has got. It takes them, so that the
-          structure is as at first. *)
+      (** Called at rest. Returns the values that the waiters gave or, for
+          [Takes] and [Shares], the values that no waiter got. It removes them,
+          so that the structure is as it was at first. *)
   waiters : unit -> int;
-  words : unit -> int;  (** Of memory. *)
+  words : unit -> int;  (** The memory that the structure uses. *)
   ends : (exn * (unit -> unit)) option;
-      (** Ends it, for ever: all who wait, and all who come, get the exception.
-      *)
+      (** Ends the structure for good. All present and future waiters get the
+          exception. *)
   fails : (exn -> Printexc.raw_backtrace -> unit) option;
-      (** All who wait get this exception, with its backtrace. *)
+      (** All waiters get this exception, with its backtrace. *)
 }
-(** A new structure, in the state in which the operation waits. *)
+(** A new structure, in a state in which the operation waits. *)
 
 type 'result t = {
   name : string;
   service : service;
-  remembers : bool;  (** A wake for which nobody waits serves who comes next. *)
-  repeats : bool;  (** One choice may have its event twice. *)
-  make : int -> 'result place;  (** At most so many will wait. *)
+  remembers : bool;
+      (** Without a waiter, a wake serves the next task that comes. *)
+  repeats : bool;  (** One choice may contain its event twice. *)
+  make : int -> 'result place;
+      (** The argument is the largest number of tasks that will wait. *)
 }
 
-(** In which the operations give their results. *)
+(** The style in which the operations return their results. *)
 module type Style = sig
   type 'a promise
 
@@ -56,11 +60,12 @@ module type Style = sig
   include Monadic.S with type 'a promise := 'a promise
 end
 
-(* In the way of those who wait to give. *)
+(* An item that makes the structure full, so that tasks that give have to wait. *)
 let filler = 0
 let unit event = Event.wrap event (fun () -> 0)
 
-(* For a wake, which may be on another domain: Alcotest's checks print. *)
+(* For a wake, which may be on another domain. It can't use Alcotest's checks, because they
+   print. *)
 let expect what condition = if not condition then failwith what
 
 (* 1, 2, 3 ... *)
@@ -70,7 +75,7 @@ let counter () =
     incr n;
     !n
 
-(* A wake that always gives the same, or one after the other. *)
+(* A wake that always gives the same value, or one that gives 1, 2 and so on. *)
 let always n release () =
   ignore (release n : int);
   n
@@ -79,13 +84,13 @@ let numbered release =
   let next = counter () in
   fun () -> always (next ()) release ()
 
-(* All that [f] gives. *)
+(* All the values that [f] returns. *)
 let rec drain f = match f () with Some v -> v :: drain f | None -> []
 let unless_closed f t = try f t with Stream.Closed -> None
 let tokens try_one = if try_one () then [ 0 ] else []
 
-(* [f ()] up to where it waits; the result lets it go on, within the call, if it was
-   resumed. So a task of the table has no turn of its own. *)
+(* Runs [f ()] until it waits. The result continues it within the call, if it was resumed. So a
+   task of the table needs no turn of its own. *)
 let paused f =
   let go_on = ref ignore in
   let suspend block k =
@@ -150,7 +155,7 @@ module Make (S : Style) = struct
           });
     ]
 
-  (* Another task computes it. *)
+  (* Another task computes the value. *)
   let forced wait _ =
     let gate = Promise.create () in
     let t = Lazy.from_fun (fun () -> Promise.await gate) in
@@ -281,7 +286,7 @@ module Make (S : Style) = struct
       fails = None;
     }
 
-  (* Each leaves its value in the resource, which passes to the next one. *)
+  (* Each task leaves its value in the resource, which then passes to the next task. *)
   let used _ =
     let t = Pool.create ~keep_after:(fun _ -> true) 1 (fun () -> ref 0) in
     let resource = Pool.obtain t in
@@ -332,7 +337,7 @@ module Make (S : Style) = struct
       operation "Pool.await_closed" Shares pool_closed;
     ]
 
-  (* Those who wait to give. *)
+  (* Operations that wait to give a value. *)
   let full ~wait ~event ~try_take ~waiters ~words ~ends =
     let out = ref [] in
     let rec take () =
@@ -405,7 +410,7 @@ module Make (S : Style) = struct
       event = Some (fun _ -> Event.wrap (Channel.receive_evt t) count);
       wake = numbered release;
       release;
-      (* What was sent to nobody. *)
+      (* The values that were sent but not received. *)
       left = (fun () -> List.init (!sent - !received) Fun.id);
       waiters = (fun () -> Channel.waiters t);
       words = (fun () -> words t);
@@ -444,7 +449,7 @@ module Make (S : Style) = struct
       fails = None;
     }
 
-  (* Its end is a value: here the exception, as that of the others. *)
+  (* This operation's end is a value. Here it becomes the exception, as for the others. *)
   let unless_at_end = function Some v -> v | None -> raise Stream.Closed
 
   let take_item wait event _ =
@@ -534,10 +539,10 @@ module Make (S : Style) = struct
 
   let receive_news ?limit _ =
     let t = Broadcast.create ?limit () in
-    (* With a limit of 10 it keeps these. *)
+    (* If the limit is 10, these stay. *)
     Broadcast.add_seq t (Seq.init 10 Fun.id);
     let s = Broadcast.subscribe t in
-    (* The first waiter makes the subscription known to [t]. *)
+    (* [t] learns of the subscription from its first waiter. *)
     Hand.unwind (Hand.start (fun () -> ignore (Broadcast.receive s : int)));
     empty
       ~wait:(fun _ -> S.Broadcast.receive s)
@@ -585,8 +590,8 @@ module Make (S : Style) = struct
       fails = None;
     }
 
-  (* A variable, of which each holder of the lock gives what the one before it left
-     there; [unlock] is the first. *)
+  (* A variable protected by the lock. Each holder takes the value that the holder before it
+     left there. The first one was left by [unlock]. *)
   let guarded ?(writes = true) ~within ~unlock ~try_lock ~waiters ~words () =
     let content = ref 0 in
     let release v =
@@ -672,7 +677,7 @@ module Make (S : Style) = struct
             ~words:(fun () -> words t));
     ]
 
-  (* A reader or a writer holds it. *)
+  (* A reader or a writer holds the lock. *)
   let with_rwlock ?prefer ?(held = `To_write) f _ =
     let t = Rwlock.create ?prefer () in
     let reads = ref (held = `To_read) in
@@ -691,7 +696,7 @@ module Make (S : Style) = struct
       ~wait:(fun () -> S.Rwlock.write_lock t)
       ~event:(Rwlock.write_lock_evt t)
 
-  (* The readers that were let in are sent out in the end. *)
+  (* The readers that entered leave at the end. *)
   let read_lock t ~unlock ~try_lock ~waiters ~words =
     let inside = ref 0 in
     let enter v =
@@ -709,7 +714,7 @@ module Make (S : Style) = struct
       left =
         (fun () ->
           for _ = 1 to !inside do
-            no "somebody reads" (try_lock ());
+            no "a task reads" (try_lock ());
             Rwlock.read_unlock t
           done;
           place.left ());
@@ -761,7 +766,7 @@ module Make (S : Style) = struct
       release;
       left =
         (fun () ->
-          no "somebody has the mutex" (Mutex.is_locked m);
+          no "a task has the mutex" (Mutex.is_locked m);
           []);
       waiters = (fun () -> Condition.waiters t);
       words = (fun () -> words (t, m));
@@ -769,7 +774,7 @@ module Make (S : Style) = struct
       fails = None;
     }
 
-  (* A state that stays: newcomers find it at once. *)
+  (* A permanent state, so newcomers find it at once. *)
   let looped _ =
     let t = Condition.create () and state = Atomic.make None in
     let look () = Atomic.get state in

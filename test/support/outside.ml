@@ -1,4 +1,4 @@
-(* Where no effect is handled, and nothing may wait. *)
+(* Places where no effect is handled, so nothing may wait. *)
 
 let caught f =
   match f () with
@@ -29,7 +29,7 @@ let in_finaliser f =
   Gc.full_major ();
   finish "the finaliser ran" result
 
-(* As tests of operations that never suspend. *)
+(* A suite for tests of operations that never suspend. *)
 let suite f =
   ( "without any scheduler",
     [

@@ -15,7 +15,7 @@ let set t work =
       t.work <- work;
       Condition.broadcast t.changed)
 
-(* The first that [f] answers. *)
+(* Waits until [f] returns a value, and returns it. *)
 let wait t f =
   Mutex.protect t.mutex (fun () ->
       let rec go () =

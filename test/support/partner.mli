@@ -1,4 +1,5 @@
-(** Another thread, or domain, that does what it is asked. *)
+(** Another thread or domain, which calls the functions that the test gives it.
+*)
 
 type t
 
@@ -8,9 +9,9 @@ val domain : unit -> t
 (** Both block all signals. *)
 
 val ask : t -> (unit -> unit) -> unit
-(** [ask t f] lets it call [f] soon. One at a time. *)
+(** [ask t f] makes it call [f] soon. It handles one function at a time. *)
 
 val join : t -> unit
-(** Returns when it has done so, and raises what [f] raised. *)
+(** Returns when that call has ended, and raises what [f] raised. *)
 
 val stop : t -> unit

@@ -24,7 +24,7 @@ let watchdog ~seconds =
   let bark () =
     Thread.delay seconds;
     Printf.eprintf "no end after %.0f s: CONCORD_SEED=%d\n%!" seconds seed;
-    (* At once: [exit] would wait for those who hang. *)
+    (* It ends at once, because [exit] would wait for tasks that hang. *)
     Unix._exit 2
   in
   ignore (Thread.create bark () : Thread.t)

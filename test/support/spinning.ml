@@ -1,11 +1,13 @@
 open Concord.Tools.Structure_kit
 
-(* While leaks are looked for, each wait collects garbage first. After many waits in which
-   spinning was in vain, a task spins only in every 512th one, so this would take too long. *)
+(* While the library looks for leaks, each wait collects garbage first. After many waits in
+   which spinning was in vain, a task spins only in every 512th one, so this would take too
+   long. *)
 let some_spin =
   Domain.recommended_domain_count () > 1 && not Concord__.Leaks.is_on
 
-(* A wait for something that is found, or not, by a task that spins. Whether it did. *)
+(* A wait for something that a spinning task finds, or doesn't find. Returns whether the task
+   spun. *)
 let looks ~found =
   let looked = ref false in
   let attempt () () =
@@ -27,8 +29,8 @@ let looks ~found =
 
 let rec until_it_looks ~found = if not (looks ~found) then until_it_looks ~found
 
-(* After a gain the next wait spins, unless there were too many in a row, and after a loss
-   it does not. *)
+(* If spinning was worth it, the next wait spins too, unless there were too many such waits in
+   a row. Otherwise the next wait doesn't spin. *)
 let next looks =
   if some_spin then begin
     until_it_looks ~found:(not looks);
@@ -37,8 +39,9 @@ let next looks =
 
 let turns = 7
 
-(* In a program of one domain no task spins. The tests run in this one: while waits are
-   kept, domains that end may crash OCaml's collector (see doc/limits.mld). *)
+(* In a program with one domain, no task spins, so this starts another domain first. The tests
+   run in the calling domain, because domains that end while waits are recorded may crash
+   OCaml's collector (see [doc/limits.mld]). *)
 let each f () =
   Check.in_domain ignore;
   for choice = 0 to (1 lsl turns) - 1 do

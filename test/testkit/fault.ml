@@ -1,38 +1,49 @@
-(* What may be wrong with the small scheduler. *)
+(* The faults that the small scheduler may have. *)
 
 type t =
-  | Is_never_innermost  (** Reach: its loop runs out of [using]. *)
-  | Has_no_handler  (** Reach: its tasks run out of it. *)
+  | Is_never_innermost  (** Reach: its loop runs outside [using]. *)
+  | Has_no_handler  (** Reach: its tasks run outside its handler. *)
   | Starves_while_one_waits
-      (** Reach: a task is ready alone, and does not run. *)
-  | Starves_one_spawned  (** Turns: the third one. *)
-  | Starves_one_resumed  (** Turns: likewise. *)
-  | Calls_block_again  (** H1: when it has returned [Some]. *)
+      (** Reach: a ready task doesn't run while another one waits. *)
+  | Starves_one_spawned  (** Turns: it never runs the third spawned task. *)
+  | Starves_one_resumed  (** Turns: it never runs the third resumed task. *)
+  | Calls_block_again
+      (** H1: it calls [block] again after that has returned [Some]. *)
   | Runs_in_resumer
-      (** H2: a task that another one resumes goes on inside of the resumer. *)
-  | Resumer_blocks  (** H2: until the task has had its turn. *)
+      (** H2: if a task resumes another one, that one continues inside the
+          resumer. *)
+  | Resumer_blocks  (** H2: the resumer blocks until the task has run. *)
   | Breaks_promise
-      (** H3: a task that was resumed, and then cancelled, is cancelled. *)
+      (** H3: a task that was resumed and then cancelled is cancelled. *)
   | Accepts_again  (** H3: a resumer answers [true] each time. *)
-  | Sleeps_too_early  (** H4: it looks at its queue before it announces so. *)
-  | Forgets_one_bell  (** H4: nobody can wake the 200th sleep. *)
+  | Sleeps_too_early
+      (** H4: it checks its queue before it announces that it sleeps. *)
+  | Forgets_one_bell  (** H4: nothing can wake its 200th sleep. *)
   | Drops_in_block
-      (** S1: what is resumed while another task's block runs is lost. *)
-  | Cancels_too_late  (** S3: in the suspension after the one in progress. *)
-  | Has_four_places  (** S4: a fifth task that waits refuses all. *)
+      (** S1: if a task is resumed while another task's block runs, it never
+          continues. *)
+  | Cancels_too_late
+      (** S3: a cancellation takes effect in the suspension after the current
+          one. *)
+  | Has_four_places
+      (** S4: the resumer of a fifth waiting task refuses every outcome. *)
   | Stops_recording  (** S5: no exception has a backtrace. *)
-  | Loses_backtrace  (** Backtraces: of what the first task raises. *)
-  | Blocks_its_thread  (** Inside: when it sleeps. *)
+  | Loses_backtrace
+      (** Backtraces: the exception of the first task has none. *)
+  | Blocks_its_thread  (** Inside: it blocks its thread when it sleeps. *)
   | Blocks_for_loops
-      (** Around: its thread, where not a task waits, but a loop in the task. *)
-  | Takes_any_effect  (** Foreign: that reaches its handler. *)
-  | One_at_a_time  (** Domains: others wait for a lock. *)
+      (** Around: it blocks its thread when a loop in a task waits, but not when
+          a task does. *)
+  | Takes_any_effect
+      (** Foreign: it takes any effect that reaches its handler. *)
+  | One_at_a_time  (** Domains: other loops wait for a lock. *)
   | Ignores_protect
-  | Ends_all_protects  (** Protect: at the end of the inner one. *)
+  | Ends_all_protects  (** Protect: the end of the inner one ends all. *)
   | Prefers_its_own
-      (** Fair: what other threads resume waits until nothing else is ready. *)
-  | Swallows_failures  (** Of all tasks but the first one. *)
-  | Swallows_late_failures  (** When the first task has ended. *)
-  | Closes_resumers  (** End: they raise then. *)
-  | Exits  (** The program, when nothing is ready. *)
-  | Crashes  (** Likewise. *)
+      (** Fair: tasks that other threads resume wait until nothing else is
+          ready. *)
+  | Swallows_failures  (** For all tasks except the first one. *)
+  | Swallows_late_failures  (** If the first task has already ended. *)
+  | Closes_resumers  (** End: resumers raise after the end. *)
+  | Exits  (** It exits the program when nothing is ready. *)
+  | Crashes  (** It crashes the program when nothing is ready. *)

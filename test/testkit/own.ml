@@ -10,7 +10,7 @@ let released = function
   | Ok v -> v
   | Error (e, backtrace) -> Printexc.raise_with_backtrace e backtrace
 
-(* Of those that cannot cancel. *)
+(* For hosts that can't cancel. *)
 module Without_cancellation = struct
   let cancel = None
   let is_cancellation _ = false
@@ -79,7 +79,7 @@ let domains : (module HOST) =
     type t = unit Domain.t list Atomic.t
     type task = unit
 
-    (* Who does not join a domain does not hear what it raises. *)
+    (* An exception of a domain is only raised where the domain is joined. *)
     let rec join t =
       match Atomic.exchange t [] with
       | [] -> ()
@@ -161,7 +161,7 @@ let styles =
 
 (* --- Policies ------------------------------------------------------------------- *)
 
-(* A task that can be cancelled alone has a scope of its own. *)
+(* A task that can be cancelled alone has its own scope. *)
 module Policy (S : Concord_policies.S) = struct
   open Concord
 
@@ -243,7 +243,7 @@ let test ?only:(clauses, some = ([], [])) hosts =
     Report.passed report
   in
   let tests only = List.map (fun host -> (declare host, only)) in
-  (* All are declared: the process of a clause need not draw the same. *)
+  (* All of them are declared, because the process of a clause may draw others. *)
   let all = tests (Some clauses) some @ tests None hosts in
   let drawn = Concord_test_support.Race.drawn all in
   if not (List.for_all Fun.id (List.map passes drawn)) then exit 1

@@ -1,4 +1,4 @@
-(** The hosts of the packages [concord] and [concord-schedulers], for the suite;
+(** The hosts of the packages [concord] and [concord-schedulers], for the suite,
     and how tests run it. *)
 
 open Concord_testkit.Host
@@ -15,16 +15,16 @@ val styles : (module HOST) list
 val policies : (module HOST) list
 (** Tasks of [concord-schedulers.policies]. *)
 
-(** [Within (Outer) (Inner)] is the inner one, whose loop runs in a task of the
-    outer one. *)
+(** [Within (Outer) (Inner)] is the inner host, but its loop runs in a task of
+    the outer one. *)
 module Within (_ : HOST) (_ : HOST) : HOST
 
-(** A host, in a domain that was spawned. *)
+(** A host in a spawned domain. *)
 module In_domain (_ : HOST) : HOST
 
 val test : ?only:string list * (module HOST) list -> (module HOST) list -> unit
-(** Runs the suite on each host; and before, the checks of these clauses on
-    those beside them: on those of both that the seed draws
-    ({!Concord_test_support.Race.drawn}). Prints what a host does not offer, and
-    the report if a clause is broken; then the exit code is 1. To be called
-    once. *)
+(** Runs the suite on each host. With [only], it also runs the checks of these
+    clauses on the hosts beside them. Of both lists, only the hosts that the
+    seed draws are checked ({!Concord_test_support.Race.drawn}). It prints what
+    a host doesn't offer. If a clause is broken, it prints the report, and the
+    exit code is 1. Call it only once. *)

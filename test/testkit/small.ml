@@ -23,7 +23,8 @@ struct
   (* One suspension. *)
   type 'a wait = {
     decision : 'a Decision.t;
-    go : unit -> unit;  (** Lets the task go on, the first time. *)
+    go : unit -> unit;
+        (** Continues the task, the first time that it is called. *)
     mutable in_own_block : bool;
     over : bool Atomic.t;
   }
@@ -122,7 +123,7 @@ struct
       t.in_block <- false;
       wait.in_own_block <- false;
       if not (Decision.is_undecided outcome) then begin
-        (* What [block] raised. *)
+        (* The exception of [block]. *)
         let backtrace = Printexc.get_raw_backtrace () in
         leave ();
         match outcome with
@@ -243,7 +244,7 @@ struct
   let locked f =
     if has One_at_a_time then Stdlib.Mutex.protect in_turn f else f ()
 
-  (* What its host raises while it sleeps ends it at once: it leaves its tasks. *)
+  (* If its host raises while the loop sleeps, the loop ends at once and leaves its tasks. *)
   let run main =
     locked @@ fun () ->
     let t =

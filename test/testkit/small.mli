@@ -1,5 +1,5 @@
-(** A small scheduler, first in, first out, that keeps the contract; and the
-    same with one fault. *)
+(** A small scheduler, first in, first out, that keeps the contract. It can also
+    have one fault. *)
 
 val host : ?fault:Fault.t -> string -> (module Concord_testkit.Host.HOST)
 (** The argument is its name. *)

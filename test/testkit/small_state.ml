@@ -11,7 +11,7 @@ type task = {
   mutable give_up : unit -> unit;  (** Resumes the wait in progress. *)
 }
 
-(* All but the inbox and what is atomic belongs to the loop's thread. *)
+(* Except for the inbox and the atomic fields, everything belongs to the loop's thread. *)
 type loop = {
   host : Host_kit.t;
   inbox : (unit -> unit) Inbox.t;
@@ -50,8 +50,8 @@ let tell t : Inbox.posted -> bool = function
 
 let post t job = ignore (tell t (Inbox.post t.inbox (once job)) : bool)
 
-(* Is it the loop of Fifo that waits? Its wait is the same effect as that of any task: it
-   is known by the frames of its stack only. *)
+(* Whether the loop of Fifo waits. Its wait performs the same effect as that of any task, so
+   only the frames of its stack distinguish it. *)
 let is_of_loop k =
   let is_of_fifo slot =
     match Printexc.Slot.name slot with

@@ -1,5 +1,5 @@
-(* A host without a fault passes. Each fault is found by the check of its clause; and by
-   the others that are named here, where that clause is about the same. *)
+(* A host without a fault passes. Each fault is found by the check of its clause, and by the
+   other checks that are named here, because their clauses are about the same. *)
 
 open Concord_testkit
 open Concord_test_support
@@ -23,10 +23,10 @@ let without_fault = lazy (found ~seconds:20. small)
 let no_fault () = strings "found" [] (snd (Lazy.force without_fault))
 let faults = ref 0
 
-(* These are found, and no others; if [alone], others may be, by chance. What is expected
-   to be broken may be a hang, for which it waits a short time; the other checks have enough
-   time on a slow machine. The checks that must find nothing are drawn, with each fault
-   others. *)
+(* The checks must find these faults and no others. If [alone], they may also find others, by
+   chance. An expected fault may be a hang, for which the test waits only a short time. The
+   other checks get enough time for a slow machine. The checks that must find nothing are
+   drawn, and differ for each fault. *)
 let fault ?(alone = false) name fault expected =
   incr faults;
   let host = declared ~fault name and turn = !faults in
@@ -76,17 +76,17 @@ let texts =
       "hangs (no result in 0.5 s)";
     says "the end" (broken "H2" exits) "the process exited with code 3";
     says "a signal" (broken "H2" crashes) "the process was killed by SIGSEGV";
-    says "which protect" (broken "protect" ends)
+    says "the inner protect" (broken "protect" ends)
       "a task is cancelled in the inner of two protects: the task was \
        cancelled in the outer protect, after the inner one had ended";
-    says "which failure"
+    says "a late failure"
       (broken "failures" swallows)
       "another task raises after the first one has ended: a task raised, but \
        run returned and nothing was printed on stderr";
-    says "that nothing is left" (broken "S3" cancels)
+    says "a clause that stops everything" (broken "S3" cancels)
       "nothing is left that could resume one"
 
-(* In its exact order: not one of the races has to be lost. *)
+(* The check forces the exact order, so no race has to be lost by chance. *)
 let race_by_hand =
   let sleeps = declared ~fault:Sleeps_too_early "H4"
   and runs = declared ~fault:Runs_in_resumer "H2" in
@@ -94,10 +94,10 @@ let race_by_hand =
     says "the sleep" (broken "H4" sleeps)
       "a task is resumed when the loop begins to sleep: the loop sleeps \
        although a task is ready";
-    says "who runs the task" (broken "H2" runs)
+    says "the resumer that runs the task" (broken "H2" runs)
       "by another task: the resumer runs the task inside the call"
 
-(* Where everything would hang, the cause is said once, and soon. *)
+(* If everything would hang, the cause is reported once, and soon. *)
 let first_of_all =
   let case fault clause cause =
     (declared ~fault (clause ^ " is broken"), clause, cause)
@@ -137,7 +137,7 @@ let first_of_all =
 
 module Trial = Concord_testkit__Trial
 
-(* Slow is not hanging: what counts is how long nothing goes on. *)
+(* Slow isn't the same as hanging. Only the time in which nothing happens counts. *)
 let slow () =
   let rounds ~alive () =
     for _ = 1 to 8 do
@@ -185,18 +185,18 @@ let printed_report () =
     (String.split_on_char '\n' (Report.to_string report));
   strings "broken" [ "protect" ] (Report.broken report);
   no "passed" (Report.passed report);
-  yes "what is not offered is no fault"
+  yes "a missing feature is not a fault"
     (Report.passed { report with lines = [ List.nth report.lines 2 ] })
 
 let misuse () =
   let check ?seconds only () =
     ignore (Host.check ?seconds ~only small : Report.t)
   in
-  refused "a clause that is none" (check [ "H9" ]);
+  refused "an unknown clause" (check [ "H9" ]);
   refused "no time" (check ~seconds:0. [ "H1" ]);
   refused "no number" (check ~seconds:Float.nan [ "H1" ]);
   Unix.putenv "CONCORD_SEED" "1e3";
-  refused "a seed that is none" (check [ "H1" ]);
+  refused "an invalid seed" (check [ "H1" ]);
   Unix.putenv "CONCORD_SEED" "7";
   Check.int "the seed" 7 (Host.check ~only:[] small).seed;
   Unix.putenv "CONCORD_SEED" "";

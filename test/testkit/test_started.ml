@@ -1,5 +1,5 @@
-(* A host that needs a thread and a domain that were started when the program was
-   initialised, as libraries with pools of their own do. *)
+(* A host that needs a thread and a domain that the program started when it was initialised.
+   Libraries with their own pools work like this. *)
 
 open Concord
 open Concord_test_own

@@ -1,4 +1,4 @@
-A project with a few tests, and programs that stand for the toolchain's.
+A project with a few tests, and programs that replace those of the toolchain.
 
   $ mkdir -p project/bin project/test/unit/queues project/test/ppx project/lib
   $ cp -L ../../dev project; cp -RL ../../tools project
@@ -29,7 +29,8 @@ A project with a few tests, and programs that stand for the toolchain's.
   $ export PATH=$PWD/bin:$PATH CONCORD_TOOLCHAIN=host
   $ dev() { bash ./dev "$@"; }
 
-What the machine lacks is installed with opam: to say so, ./dev needs no apt, no sha256sum and no namespace.
+opam installs what the machine lacks. In order to say so, ./dev needs no apt, no sha256sum and
+no namespace.
 
   $ mkdir bare; for program in bash cat dirname; do ln -s "$(command -v $program)" bare/; done
   $ bare() { (export PATH=$PWD/bare CONCORD_TOOLCHAIN=$1; bash ./dev setup); }
@@ -47,14 +48,15 @@ The switch of this folder is used, even if it is not the current one.
   dev: the toolchain is ready
   $ rmdir _opam
 
-Which tests there are.
+The list of tests.
 
   $ dev test --list
   test/ppx: errors whole
   test/unit: test_latch test_mutex test_mvar
   test/unit/queues: test_mvar test_stream
 
-Programs by name, by a part of the path, and by the file, from any folder; they run in any case.
+Programs are selected by name, by a part of the path, or by the file, from any folder. They run
+even if nothing has changed.
 
   $ dev test test_latch errors
   dune build --root ROOT --no-print-directory --force @test/unit/runtest-test_latch @test/ppx/errors
@@ -76,7 +78,7 @@ Programs by name, by a part of the path, and by the file, from any folder; they 
   Test Successful in 0.1s. 25 tests run.
   25 passed, 0 failed
 
-Folders: what has changed there.
+For a folder, only the tests run that a change may have affected.
 
   $ dev test test/unit
   dune build --root ROOT --no-print-directory @test/unit/runtest
@@ -109,7 +111,8 @@ Everything is built before it is tested.
   $ dev watch
   dune build --root ROOT --no-print-directory --watch @all @runtest
 
-Two at once: the second one waits for the first, and if both begin at once, it says so.
+If two commands run at once, the second one waits for the first. If both begin at the same
+moment, a message says so.
 
   $ soon() { for _ in $(seq 400); do if "$@"; then return; fi; sleep 0.05; done; echo "never: $*"; }
   $ mkdir -p other _build
@@ -137,7 +140,7 @@ Two at once: the second one waits for the first, and if both begin at once, it s
   $ dev test --failed
   dev: test: --failed: no test has failed
 
-What takes too long is killed, with what came of it, and told.
+A test that takes too long is killed together with its child processes, and a message says so.
 
   $ cat >bin/slow <<'END'
   > #!/bin/sh
@@ -161,7 +164,7 @@ What takes too long is killed, with what came of it, and told.
   $ dev test test_mvar 2>/dev/null
   25 passed, 0 failed
 
-What cannot be.
+Bad arguments.
 
   $ dev test test_mvra
   test/ppx: errors whole
@@ -220,7 +223,7 @@ What cannot be.
   dev: doc: 'a/b' is not a version
   [1]
 
-The toplevel, in the folder from which it is called.
+The toplevel runs in the folder from which it is called.
 
   $ mkdir -p _build/default/tools/toplevel
   $ printf '#!/bin/sh\necho "$0 $*, in $PWD"\n' >_build/default/tools/toplevel/concord_top.exe
@@ -229,7 +232,7 @@ The toplevel, in the folder from which it is called.
   dune build --root ROOT --no-print-directory ./tools/toplevel/concord_top.exe
   $TESTCASE_ROOT/project/_build/default/tools/toplevel/concord_top.exe -short-paths -noinit, in $TESTCASE_ROOT/project/test
 
-Groups of the benchmark that there are not, before anything is built.
+An unknown group of the benchmark is reported before anything is built.
 
   $ mkdir bench; printf '%s\n' mvar cancel-cost >bench/groups.txt
   $ dev bench mvar no-such-group
@@ -248,7 +251,7 @@ Groups of the benchmark that there are not, before anything is built.
   $ dev bench 2>/dev/null
   bench 
 
-What a release needs before anything is made.
+The requirements of a release are checked before anything is made.
 
   $ dev release
   dev: release: name a version, for example ./dev release 1.0.0
@@ -270,7 +273,7 @@ What a release needs before anything is made.
   [1]
   $ rm changed bin/git
 
-One program with arguments of its own.
+One program with its own arguments.
 
   $ mkdir -p _build/default/test/unit
   $ printf '#!/bin/sh\necho "$0 $*, CONCORD_LONG=$CONCORD_LONG"\n' >_build/default/test/unit/test_latch.exe
@@ -279,7 +282,7 @@ One program with arguments of its own.
   dune build --root ROOT --no-print-directory ./test/unit/test_latch.exe
   $TESTCASE_ROOT/project/_build/default/test/unit/test_latch.exe test cancellation 3, CONCORD_LONG=1
 
-Those that failed are recorded: a program, a cram test, a page, and what does not compile.
+Failed tests are recorded: a program, a cram test, a page, and one that doesn't compile.
 
   $ dev test --failed
   dev: test: --failed: no test has failed
@@ -321,7 +324,7 @@ Those that failed are recorded: a program, a cram test, a page, and what does no
   dev: run ./dev test --failed to run these again
   [1]
 
-A run takes from the record what passes, and leaves what it does not run.
+A run removes the tests that pass from the record, and leaves those that it doesn't run.
 
   $ rm output
   $ dev test ppx
@@ -337,7 +340,7 @@ A run takes from the record what passes, and leaves what it does not run.
   dev: run ./dev test --failed to run these again
   [1]
 
-Where nothing is reported, nothing was built.
+If no file is reported, nothing was built, so the selected test counts as failed.
 
   $ dev test test_mutex
   dune build --root ROOT --no-print-directory --force @test/unit/runtest-test_mutex

@@ -1,5 +1,6 @@
-Dune installs from a checkout where there is no git, as it need not ask git for a version: here a project with the head
-of this one's dune-project, and nothing but dune and the compiler in its PATH.
+Dune can install from a checkout without git, because it doesn't have to ask git for a version.
+This project has the head of this one's dune-project, and only dune and the compiler in its
+PATH.
 
   $ mkdir -p project/.git bin; cd project
   $ sed '/^(package/,$d; /generate_opam/d; /mdx/d' ../../../dune-project >dune-project

@@ -1,4 +1,4 @@
-What can be wrong in a file.
+The faults of a file.
 
   $ mkdir -p lib test/unit test/model test/stress bin
   $ cat >lib/counter.ml <<'END'
@@ -77,7 +77,7 @@ What can be wrong in a file.
   $ echo '{|' >lib/wrong.ml; $mutate lib/wrong.ml; rm lib/wrong.ml
   mutate: 'lib/wrong.ml' does not parse as OCaml (files that need a preprocessor are not supported)
 
-What can be wrong in a step.
+The faults of a step.
 
   $ cat >lib/gate.ml <<'END'
   > let rec leave () = function
@@ -113,8 +113,8 @@ What can be wrong in a step.
   lib/gate.ml:17: Step.resume_all ws (Ok ()) Step.finished: nobody resumed
   lib/gate.ml:17: Step.finished: Again for finished
 
-Which tests are tried: first those that are named after the file, then by what they name. Dune is a script that says so,
-and notices some of the faults.
+The order in which tests are tried. First come the tests that are named after the file, then
+those that name its module. Dune is a script that prints this, and notices some of the faults.
 
   $ echo 'let twice t = Counter.add t; Counter.add t' >lib/double.ml
   $ echo 'module Counter = Counter module Double = Double' >lib/all.ml
@@ -171,7 +171,7 @@ and notices some of the faults.
   lib/counter.ml: 1 noticed, 0 of them because a test hangs. 3 survive. 0 do not compile
   [1]
 
-Where the tests fail without any fault, they cannot tell.
+If the tests fail without any fault, they can't notice one.
 
   $ sed -i 's/n < 0/n <= 0/' lib/counter.ml; $mutate --only 9 lib/counter.ml <tests
   lib/counter.ml: 4 faults, tried with test_counter, then model_counter, then test_by_helper test_by_shared, then test_double

@@ -1,3 +1,3 @@
-(* Is traced by the tests: a program without the library. *)
+(* Traced by the tests. A program without the library. *)
 
 let () = print_endline "alone"

@@ -1,6 +1,6 @@
-(* Can be traced by the tests while it runs: two threads that wait for each other in turn, until
-   there is a file "enough". There is a file "seen" once they did so often while traced, until
-   they are not. *)
+(* The tests trace this program while it runs. Two threads wait for each other in turn, until a
+   file "enough" exists. A file "seen" exists from the moment when they have done so often
+   enough under a trace, until the trace ends. *)
 
 open Concord
 

@@ -1,4 +1,4 @@
-(* Collects on two domains, and says so. *)
+(* Runs the collector on two domains, and marks each time. *)
 
 let () =
   let other = Domain.spawn (fun () -> Gc.minor ()) in

@@ -1,4 +1,4 @@
-What the command prints, and how it ends.
+The output of the command, and its exit code.
 
   $ unset CONCORD_DEBUG OCAMLRUNPARAM
   $ concord-trace --no-table -o met.json ./meeting.exe 3
@@ -7,7 +7,7 @@ What the command prints, and how it ends.
   $ grep -c '"name":"waits: Mvar.take"' met.json > takes
   $ [ "$(cat takes)" -gt 0 ]
 
-The table comes at the end where there is no terminal.
+Without a terminal, the table comes at the end.
 
   $ concord-trace -o met.json ./meeting.exe 3 2> told > shown
   $ sed '/waiting time/,$d' shown | grep -v -E '^  (fifo|thread|a sched)' | sed 's/: .*//'
@@ -15,14 +15,14 @@ The table comes at the end where there is no terminal.
   meeting.exe
     host             domain   tasks  waiting  suspended/s    resumed/s
 
-It is followed by where tasks waited.
+After it comes a table of the lines where tasks waited.
 
   $ grep -E '(waiting time|Mvar.take.*meeting.ml|pauses)' shown | sed 's/.* s  Mvar.take .*meeting.ml.*/a line/' | sort -u
     pauses           count       longest  of the collector
     waiting time     count       longest  operation            structure    line
   a line
 
-Only the last seconds are kept, if that is asked for: here the first wait is over for longer.
+With an option, only the last seconds are kept. Here the first wait ended earlier than that.
 
   $ concord-trace --no-table --last 0.1 -o last.json ./resting.exe
   concord-trace: last.json can be opened in https://ui.perfetto.dev
@@ -36,7 +36,7 @@ Only the last seconds are kept, if that is asked for: here the first wait is ove
   $ concord-trace --last 0 ./resting.exe 2>&1 | grep -c 'is not a positive number'
   1
 
-The page is made by an option; a file that cannot be written is told before the program runs.
+An option makes the page. If a file can't be written, this is reported before the program runs.
 
   $ concord-trace --no-table --html met.html -o met.json ./meeting.exe 3 2> told
   met
@@ -47,7 +47,7 @@ The page is made by an option; a file that cannot be written is told before the 
   concord-trace: cannot write no/such/folder.json: No such file or directory
   [125]
 
-Programs that cannot be traced.
+Programs that can't be traced.
 
   $ concord-trace no-such-program
   concord-trace: there is no program no-such-program
@@ -63,14 +63,15 @@ Programs that cannot be traced.
   concord-trace: ./alone.exe emitted no events of Concord, so it doesn't use Concord, or its version of Concord has no Concord.Tools.Trace
   concord-trace: none.json can be opened in https://ui.perfetto.dev
 
-It ends as the program does, whose options are its own.
+It ends as the program does. The options after the program's name belong to the program.
 
   $ concord-trace --no-table -o none.json sh -c 'exit 3' 2> told
   [3]
   $ concord-trace --no-table -o none.json sh -c 'kill -9 $$' 2> told
   [137]
 
-Signals go to the program. Where there is a terminal, that sends some of them itself.
+Signals are passed to the program. If there is a terminal, the terminal sends some of them
+itself.
 
   $ sent() {
   >   rm -f ready
@@ -91,13 +92,13 @@ Signals go to the program. Where there is a terminal, that sends some of them it
   $ sent TERM
   [143]
 
-Nobody need read what it shows.
+Its output doesn't have to be read.
 
   $ concord-trace -o met.json ./meeting.exe 3 2> told >&-
   $ cat told
   concord-trace: met.json can be opened in https://ui.perfetto.dev
 
-Processes that the program starts are traced, too.
+Processes that the program starts are traced too.
 
   $ concord-trace --no-table -o met.json sh -c './meeting.exe 3; ./meeting.exe 3' 2> told
   met
@@ -110,7 +111,7 @@ Processes that the program starts are traced, too.
   $ tail -n 1 told
   concord-trace: required argument PROGRAM is missing
 
-A process that runs can be attached to, more than once, if it has called on_signal.
+It can attach to a running process, more than once, if that process has called on_signal.
 
   $ rm -f ready
   $ ./attachable.exe &
@@ -135,7 +136,7 @@ A process that runs can be attached to, more than once, if it has called on_sign
   $ touch enough
   $ wait $process
 
-Or if it was started with the variable.
+It can also attach if the process was started with the variable.
 
   $ rm -f ready enough
   $ CONCORD_DEBUG=sigusr2 ./attachable.exe by-variable &

@@ -1,4 +1,4 @@
-(* Is traced by the tests: fibers of Eio give work to a pool of Domainslib, of which a task
+(* Traced by the tests. Fibers of Eio give work to a pool of Domainslib, and a task of the pool
    waits for another fiber. *)
 
 open Concord

@@ -1,5 +1,5 @@
-(* Writes a page of more rows than a canvas is high: 3,000 tasks, each of a line of its own, and
-   70 that one line forked. *)
+(* Writes a page with more rows than a canvas is high. It has 3,000 tasks, each forked at its
+   own line, and 70 more that one line forked. *)
 
 open Concord.Tools
 open Concord_trace

@@ -1,5 +1,5 @@
-(* Is traced by the tests: N times, tasks of Fifo give a number to a thread and to another
-   domain, which hand it back. Each of them waits for the others. *)
+(* Traced by the tests. Tasks of Fifo give a number to a thread and to another domain, which
+   return it, N times. Each of them waits for the others. *)
 
 open Concord
 

@@ -1,4 +1,4 @@
-(* Is traced by the tests: what has no task, what is cancelled, and what never ends. *)
+(* Traced by the tests. Waits without a task, cancelled waits, and waits that never end. *)
 
 open Concord
 
@@ -14,7 +14,7 @@ let operations () =
   spawn (fun () -> take 10);
   start ()
 
-(* An operation waits for the first one: those that then come may find what they take. *)
+(* The first operation must wait. Later ones may find a value without waiting. *)
 let give () =
   while Mvar.waiters given = 0 do
     Domain.cpu_relax ()

@@ -1,6 +1,6 @@
-(* Opens its first argument, a page that concord-trace wrote, in Chromium without a window:
-   nothing fails, something is drawn, each arrow ends at a row, and what is told of a place
-   names a task. Where Chromium is not installed it says so and passes. *)
+(* Opens its first argument, a page that concord-trace wrote, in Chromium without a window.
+   Nothing may fail, and something must be drawn. Each arrow must end at a row, and the text
+   for each position must name a task. If Chromium isn't installed, it prints that and passes. *)
 
 module Browser = Concord_test_browser
 
@@ -10,10 +10,10 @@ let absolute file =
 
 exception Stop of string list
 
-(* Not [exit]: the browser has to be ended before. *)
+(* This doesn't use [exit], because the browser has to be ended first. *)
 let check what holds = if not holds then raise (Stop [ what ])
 
-(* How many of the canvas's points have this colour, one of the page's variables. *)
+(* How many points of the canvas have this colour, which is one of the page's variables. *)
 let points_script =
   {|(colour) => {
       const canvas = document.getElementById("canvas")
@@ -55,7 +55,7 @@ let look browser page ~width =
         (window.devicePixelRatio || 1))");
   check "a fold in pieces"
     (yes "rowsOf.every((rows) => rows.every((row, i) => row === rows[0] + i))");
-  (* A task is told apart by its place also where rows are folded, and after unfolding them. *)
+  (* A task is found by its position even if rows are folded, and after unfolding them. *)
   let places =
     "data.waits.every(([row], i) => i % 97 !== 0 || (rowAt(place(row).top + \
      0.01) === row))"
@@ -79,7 +79,7 @@ let look browser page ~width =
   check "the last row is out of reach" (yes at_the_end);
   check "nothing at the end" (points "--wait" + points "--run" > 0);
   check "not back" (int "(scroll.scrollTop = 0, draw(), scroll.scrollTop)" = 0);
-  (* The arrow of the wait under the pointer is drawn over what is there. *)
+  (* The arrow of the wait under the pointer is drawn over everything else. *)
   let arrow =
     Printf.sprintf "(%s)(data.wakes[0][4] ? '--across' : '--arrow')"
       points_script
@@ -93,7 +93,7 @@ let look browser page ~width =
       "(() => { const [row, from, until] = data.waits[0]; return what(x((from \
        + until) / 2), place(row).top + place(row).height / 2) })()"
   in
-  check ("not told of a wait: " ^ told) (String.length told > 0);
+  check ("the text does not describe the wait: " ^ told) (String.length told > 0);
   let before = int "Math.round(view.until - view.from)" in
   let after = int "(zoom(0.5), Math.round(view.until - view.from))" in
   check "no zoom" (after < before)

@@ -1,5 +1,5 @@
-(* Is traced by the tests: a program that says which signals it was sent, and ends at the
-   first. *)
+(* Traced by the tests. A program that prints which signal it received, and ends at the first
+   one. *)
 
 let () =
   let told signal name =

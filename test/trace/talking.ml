@@ -1,5 +1,5 @@
-(* Is traced by the tests: says what it was told to, while tasks of eight domains wait for
-   one of Fifo, which has more than a thousand. *)
+(* Traced by the tests. It prints lines for a given time. Meanwhile more than a thousand tasks
+   of Fifo wait, and tasks of eight domains wait for one of Fifo. *)
 
 open Concord
 

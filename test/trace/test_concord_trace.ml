@@ -1,4 +1,4 @@
-(* What is made of the events of another process. *)
+(* The output of concord-trace for the events of another process. *)
 
 open Concord_test_support
 open Concord_trace
@@ -9,7 +9,8 @@ let text name event = Json.Util.to_string (member name event)
 let number name event = Json.Util.to_number (member name event)
 let int name event = Json.Util.to_int (member name event)
 
-(* Its items, and how many events were lost. With [at_end] nothing is read before. *)
+(* The program's items, and how many events were lost. With [at_end], nothing is read before
+   the end. *)
 let record ?(at_end = false) ?(program = "./meeting.exe") args =
   let quiet = Unix.dup Unix.stdout in
   let null = Unix.openfile "/dev/null" [ O_WRONLY ] 0 in
@@ -57,7 +58,7 @@ let waits () =
       Check.yes "ended" (w.outcome = Some Concord.Tools.Trace.Returned);
       Check.yes "later" (w.ended_ns >= w.begun_ns))
     waits;
-  (* One that found what it wanted when it was about to wait needs no waker. *)
+  (* A wait needs no waker if the task found what it wanted just before it slept. *)
   let is_woken (w : Timeline.wait) = Option.is_some w.wake in
   Check.yes "woken" (List.exists is_woken waits);
   let is_across (w : Timeline.wait) =
@@ -82,7 +83,7 @@ let mixed () =
   Check.no "an operation runs"
     (List.exists (fun (r : Timeline.run) -> is_operation r.by_.task) runs)
 
-(* Of each program what was written for Perfetto. *)
+(* The file that was written for Perfetto, for each program. *)
 let written =
   let of_program (program, args) =
     let items, names, lost = record ~program args in
@@ -109,7 +110,7 @@ let each check () =
 let of_kind kind = List.filter (fun event -> text "ph" event = kind)
 let track event = (int "pid" event, int "tid" event)
 
-(* As the description of the Trace Event Format has them, and no others. *)
+(* Exactly the fields that the description of the Trace Event Format lists. *)
 let fields program event =
   let given = List.sort String.compare (Json.Util.keys event) in
   let are expected =
@@ -158,7 +159,7 @@ let schema () =
       List.iter (fields program) (events_in json))
     (Lazy.force written)
 
-(* Each arrow has both ends, each inside of a slice, and leads forwards. *)
+(* Each arrow has both ends, each inside a slice, and leads forwards. *)
 let arrows program events =
   let slices = of_kind "X" events in
   let starts = of_kind "s" events and ends = of_kind "f" events in
@@ -179,7 +180,7 @@ let arrows program events =
       | found -> Check.int "ends" 1 (List.length found))
     starts
 
-(* Slices of a track nest: Perfetto drops others. *)
+(* Slices of a track must nest, because Perfetto drops others. *)
 let nesting program events =
   let slices = of_kind "X" events in
   let ns name event = Float.to_int (Float.round (1000. *. number name event)) in
@@ -215,7 +216,7 @@ let lost () =
   let items, _, lost = record ~at_end:true [ "2000" ] in
   Unix.putenv "OCAMLRUNPARAM" "";
   Check.yes "lost" (lost > 0);
-  (* What is left is drawn all the same. *)
+  (* The rest can still be drawn. *)
   ignore (Timeline.make items : Timeline.t)
 
 let refused () =

@@ -1,4 +1,4 @@
-(* The table of what tasks do, from events that the test makes. *)
+(* The table of what tasks do, made from events that the test creates. *)
 
 open Concord.Tools
 open Concord_test_support
@@ -27,7 +27,7 @@ let table ?at_most ?(now_ns = 0) items =
   List.iter (Live.add live) items;
   Live.table ?at_most live ~now_ns ~since:1.
 
-(* Host, domain, tasks, waiting. *)
+(* The columns host, domain, tasks and waiting. *)
 let counts line =
   String.split_on_char ' ' line
   |> List.filter (fun word -> word <> "")
@@ -61,7 +61,7 @@ let little_room () =
     ]
     (rows lines)
 
-(* It is where it was seen last, and nowhere when it has ended. *)
+(* A task is counted where it was seen last, and nowhere once it has ended. *)
 let from_domain_to_domain () =
   let job = task ~host:"domainslib" 1 in
   let first = [ suspended 1 job; resumed ~domain:2 1 job ] in
@@ -72,9 +72,9 @@ let from_domain_to_domain () =
     [ "domainslib 0 0 0"; "domainslib 2 0 0" ]
     (rows (table (first @ [ item (Trace.Ended { task = job; domain = 2 }) ])))
 
-(* Rings are read one after the other. *)
+(* Rings are read one after the other, so events may come in any order. *)
 let in_any_order () =
-  Check.strings "none waits" [ "fifo 0 1 0" ]
+  Check.strings "no task waits" [ "fifo 0 1 0" ]
     (rows (table [ resumed 1 (task 1); suspended 1 (task 1) ]))
 
 let longest () =
@@ -90,7 +90,7 @@ let longest () =
 let second = 1_000_000_000
 let waiting items = rows (table items)
 
-(* What a task does later ends its older wait, in whichever order the two are read. *)
+(* A later event of a task ends its older wait, in whichever order the two are read. *)
 let later_event () =
   let waits_once what items =
     Check.strings what [ "fifo 0 1 1"; "longest waits" ] (waiting items)
@@ -109,7 +109,7 @@ let later_event () =
   Check.strings "its end, read first" [ "fifo 0 0 0" ]
     (waiting [ ended; first ])
 
-(* A loss makes the waits uncertain that began before it, and no others. *)
+(* A loss makes only the waits uncertain that began before it. *)
 let after_a_loss () =
   let items =
     [
@@ -120,7 +120,7 @@ let after_a_loss () =
   in
   let lines = table ~now_ns:(10 * second) items in
   Check.strings "rows"
-    [ "fifo 0 2 1"; "longest waits"; "?: 1 waits may" ]
+    [ "fifo 0 2 1"; "longest waits"; "?: 1 may have" ]
     (rows lines);
   Check.yes "the count" (Check.contains (List.hd lines) "waiting?");
   let longest = List.filter (fun line -> Check.contains line ", task ") lines in
@@ -135,7 +135,7 @@ let after_a_loss () =
     (Check.contains
        (Live.line live ~now_ns:(10 * second) ~since:1.)
        "1 waiting (and perhaps 1 more, because events were lost)");
-  (* of another process it says nothing *)
+  (* For another process it has no meaning. *)
   Check.strings "another process"
     [ "fifo 0 1 1"; "longest waits" ]
     (rows
@@ -150,11 +150,9 @@ let lost_ends () =
       resumed ~at:4 2 (task 1);
     ]
   in
-  Check.yes "counted"
-    (List.mem "  1 waits ended, but the events of their ends were lost"
-       (table items))
+  Check.yes "counted" (List.mem "  waits whose ends were lost: 1" (table items))
 
-(* What is over takes no room in the end. *)
+(* Tasks and waits that are over take no memory in the end. *)
 let forgotten () =
   let live = Live.create () in
   let words () =
@@ -194,10 +192,10 @@ let sums () =
     profile_of
       (wait 1 ~structure:"jobs" ~at:0 ~for_ns:10
       @ wait 2 ~structure:"jobs" ~at:100 ~for_ns:30
-      (* the ring of its end is read first *)
+      (* The ring with its end is read first. *)
       @ List.rev (wait 3 ~structure:"jobs" ~at:200 ~for_ns:5)
       @ wait 4 ~at:300 ~for_ns:7
-      (* not known how long *)
+      (* The duration isn't known. *)
       @ [ suspended ~at:400 5 (task 5); suspended ~at:900 6 (task 5) ])
   in
   let text
@@ -210,7 +208,7 @@ let sums () =
     [ "Mvar.take jobs a.ml:1: 3, 45, 30"; "Mvar.take  a.ml:1: 1, 7, 7" ]
     (List.map text (Profile.waits profile))
 
-(* A task that moves from domain to domain, whose rings are read in any order. *)
+(* A task moves from domain to domain, and their rings are read in any order. *)
 let sums_in_any_order () =
   let steps =
     [
@@ -307,21 +305,21 @@ let last_seconds () =
   let items =
     [
       item ~at:1 (Trace.Began { program = "a" });
-      (* over *)
+      (* This wait is over. *)
       forked ~at:(at 1) 1;
       suspended ~at:(at 1) 1 (task 1);
       resumed ~at:(at 2) 1 (task 1);
       item ~at:(at 3) (Trace.Ended { task = task 1; domain = 0 });
-      (* over, but its end is read before its beginning *)
+      (* This one is over too, but its end is read before its beginning. *)
       resumed ~at:(at 5) ~domain:1 3 (task 3);
       suspended ~at:(at 4) 3 (task 3);
-      (* goes on *)
+      (* This task continues. *)
       forked ~at:(at 1) 2;
       suspended ~at:(at 2) 2 (task 2);
       resumed ~at:(at 35) ~domain:1 2 (task 2);
     ]
   in
-  Check.strings "what goes on"
+  Check.strings "unfinished tasks and waits"
     [ "began"; "forked 2"; "suspended 2"; "resumed 2"; "suspended 4" ]
     (texts (kept (items @ [ suspended ~at:(at 36) 4 (task 4) ])));
   Check.strings "all"
@@ -331,7 +329,7 @@ let last_seconds () =
      Kept.add all (resumed ~at:(at 1000) 1 (task 1));
      texts all)
 
-(* A day of waits takes as much room as some seconds. *)
+(* The waits of a day take as much memory as those of some seconds. *)
 let a_day () =
   let kept = Kept.create ~last_ns:(8 * second) () in
   let seconds from n =
@@ -385,5 +383,8 @@ let () =
           Check.test "bounded" bounded;
         ] );
       ( "the last seconds",
-        [ Check.test "what goes on" last_seconds; Check.test "a day" a_day ] );
+        [
+          Check.test "unfinished tasks and waits" last_seconds;
+          Check.test "a day" a_day;
+        ] );
     ]

@@ -1,11 +1,11 @@
-(* Events are read from files that other processes write, at any moment. *)
+(* The recorder reads events from files that other processes write at the same time. *)
 
 open Concord_test_support
 open Concord_trace
 
 let contents file = In_channel.with_open_bin file In_channel.input_all
 
-(* Runs it while it makes its file: what is in it afterwards. *)
+(* Runs the program while it writes its file. Returns the file's contents afterwards. *)
 let events_of program args =
   let folder = Filename.temp_dir "events" "" in
   let set =
@@ -31,7 +31,7 @@ let events_of program args =
   Unix.rmdir folder;
   text
 
-(* [f folder recorder]: the program waits until [f] returns. *)
+(* In [recording f], [f folder recorder] is called while the program waits. *)
 let recording f =
   let told = Filename.temp_file "folder" "" in
   let input, output = Unix.pipe ~cloexec:true () in
@@ -68,21 +68,22 @@ let read_all recorder =
   Check.no "more" (Recorder.poll recorder (fun item -> items := item :: !items));
   List.rev !items
 
-(* Those of the library. *)
+(* The events of the library. *)
 let read recorder =
   List.filter
     (fun (item : Recorder.item) ->
       match item.event with Told _ -> true | Lost _ | Paused _ -> false)
     (read_all recorder)
 
-(* How many events of the library. *)
+(* How many events of the library there are. *)
 let number_in text =
   recording (fun folder recorder ->
       write (Filename.concat folder "7.events") ~at:0 text;
       List.length (read recorder))
 
-(* The head is eight words: the runtime writes one after the other, when the file has all of
-   its length already, and then the events. The recorder looks at each moment. *)
+(* The head has eight words. The runtime writes them one after the other when the file already
+   has its full length, and then writes the events. The recorder reads at each of these
+   moments. *)
 let head = 8 * 8
 
 let growing () =
@@ -106,7 +107,8 @@ let growing () =
       Check.int "all of them" all (List.length found);
       none "once")
 
-(* As if a program executed another one: that has its process, and its file. *)
+(* This simulates a program that executes another one. The new program has the same process,
+   and the same file. *)
 let in_one_process () =
   let first = events_of "./meeting.exe" [ "9" ]
   and second = events_of "./meeting.exe" [ "3" ] in
@@ -140,7 +142,7 @@ let pauses () =
   let on_first = List.filter (fun (domain, _, _) -> domain = 0) in
   Check.yes "minor collections" (List.length (on_first minor) >= 5);
   Check.yes "slices" (List.length (on_first major) >= 5);
-  (* A part of a pause is not another one. *)
+  (* The parts of a pause aren't pauses themselves. *)
   let all = List.sort compare (minor @ major @ pauses Stop_the_world) in
   ignore
     (List.fold_left
@@ -156,7 +158,7 @@ let pauses () =
     (List.init 5 (fun i -> Printf.sprintf "collected %d times" (i + 1)))
     (List.filter_map marks items)
 
-(* The ring of [events_of] has 4096 words: more meetings than fit. *)
+(* The ring of [events_of] has 4096 words, and these meetings don't fit. *)
 let losses () =
   let items = items_of (events_of "./meeting.exe" [ "2000" ]) in
   let lost =
@@ -175,7 +177,7 @@ let losses () =
   Check.int "drawn" (List.length lost) (List.length losses);
   List.iter
     (fun (w : Timeline.wait) ->
-      Check.yes "none is said to wait that has ended"
+      Check.yes "no wait that has ended is shown as waiting"
         (Option.is_some w.outcome || not w.is_sure))
     waits
 

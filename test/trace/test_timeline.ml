@@ -1,4 +1,4 @@
-(* What is drawn of events that the test makes. *)
+(* The drawing of events that the test creates. *)
 
 open Concord.Tools
 open Concord_test_support
@@ -92,7 +92,7 @@ let job n ~domain ~from ~until =
   let task = task ~host:"domainslib" ~kind:"job" n in
   [ forked ~at:from ~domain task; ended ~at:until ~domain task ]
 
-(* A thousand, at most two at once. *)
+(* A thousand jobs, with at most two at once. *)
 let jobs () =
   let items =
     List.concat
@@ -106,7 +106,7 @@ let jobs () =
     names;
   Check.strings "folds" [ "domainslib, jobs of a.ml:7 (1000)" ] folds
 
-(* Whatever shares a row does not overlap. *)
+(* Tasks that share a row don't overlap. *)
 let apart () =
   let random = Random.State.make [| 7 |] in
   let int = Random.State.int random in

@@ -1,4 +1,4 @@
-(* The events of one process, read by itself. *)
+(* The events of one process, which reads them itself. *)
 
 open Concord
 open Concord.Tools
@@ -20,7 +20,7 @@ let read () =
     (Runtime_events.read_poll (Stdlib.Lazy.force cursor) callbacks None : int);
   List.rev !events
 
-(* Those of [f]. *)
+(* The events during [f]. *)
 let of_ f =
   ignore (read () : Trace.event list);
   events := [];
@@ -35,7 +35,7 @@ let traced f =
 let is_suspended = function Trace.Suspended _ -> true | _ -> false
 let until_suspended () = List.exists is_suspended (read ())
 
-(* One task waits, and is resumed by the caller. *)
+(* One task waits, and the caller resumes it. *)
 let meet wait wake =
   let join = Check.thread wait in
   Check.eventually "a wait" until_suspended;
@@ -44,7 +44,7 @@ let meet wait wake =
 
 let meet_at_mvar () =
   let mvar = Mvar.create_empty () in
-  (* not the last call, so that the line is this one *)
+  (* The call isn't the last one in this function, so that the line in the trace is this one. *)
   let wait () =
     Mvar.take mvar;
     ()
@@ -66,7 +66,8 @@ let text = function
 let said events =
   List.filter (fun said -> said <> "queue") (List.map text events)
 
-(* The runtime emits; a thread and a task of Fifo suspend. *)
+(* The runtime emits its own events, but tracing is off. A thread and a task of Fifo suspend,
+   and the library emits no event. *)
 let nothing () =
   let suspended = Atomic.make 0 in
   let suspend resumer =
@@ -101,7 +102,7 @@ let wait_and_wake () =
       Check.int "domain" s.domain w.domain
   | _ -> Check.yes "four events" false
 
-(* A thread that sleeps is woken to try again. *)
+(* A sleeping thread is woken to try again. *)
 let nudged () =
   let events =
     traced @@ fun () ->
@@ -140,7 +141,7 @@ let raised () =
     Check.yes "the first" (resumer (Error Told));
     Check.no "the second" (resumer (Ok ()))
   in
-  (* Only the resumer that resumed is told. *)
+  (* The trace contains only the resumer that resumed the task. *)
   Check.strings "events"
     [ "began"; "suspended in "; "woken by thread 0"; "raised" ]
     (said (traced (fun () -> meet wait wake)))
@@ -156,7 +157,7 @@ let cancelled () =
   Check.yes "cancelled" (List.mem "cancelled" said);
   Check.no "woken" (List.exists (String.starts_with ~prefix:"woken") said)
 
-(* Of a structure that has a name, and of a choice between two that have. *)
+(* Waits in a structure that has a name, and in a choice between two such structures. *)
 let names () =
   let jobs = Mvar.create_empty ~name:"jobs" ()
   and results = Mvar.create_empty ~name:"results" () in
@@ -203,7 +204,7 @@ let marks () =
     [ ", thread 0: one two"; "fifo, task 0: " ^ String.sub long 0 180 ]
     (List.filter_map mark (traced run))
 
-(* Each call stack is decoded once, and many of them do not make others wrong. *)
+(* Each call stack is decoded once, and many of them don't make others wrong. *)
 let call_sites () =
   let module Call_site = Concord__Call_site in
   let lines = ref [] in
@@ -214,8 +215,8 @@ let call_sites () =
   | [ first; second ] ->
       Check.yes "the line" (Check.contains first "test_trace.ml:");
       Check.yes "decoded once" (first == second)
-  | _ -> assert false (* there are two *));
-  (* A stack for each number, taken at one of two lines. *)
+  | _ -> assert false (* There are exactly two. *));
+  (* A different stack for each number, taken at one of two lines. *)
   let rec stack n =
     if n = 0 then Printexc.get_callstack Call_site.max_frames
     else if n = 1 then Printexc.get_callstack Call_site.max_frames
@@ -315,7 +316,7 @@ let as_text () =
   same (Resumed { wait = 1; task; domain = 0; outcome = Cancelled });
   Check.yes "of another version"
     (Option.is_none (Tracing.of_string "suspended\tx\t"));
-  (* Before waits had the name of the structure, and forks their line. *)
+  (* The formats before waits had the structure's name, and forks their line. *)
   List.iter
     (fun text -> Check.yes text (Option.is_none (Tracing.of_string text)))
     [

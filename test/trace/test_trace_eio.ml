@@ -1,4 +1,4 @@
-(* What eio-trace shows of a fiber that waits in Concord. *)
+(* Checks how eio-trace shows a fiber that waits in Concord. *)
 
 open Concord
 open Concord_test_support

@@ -1,4 +1,4 @@
-(* What is told of tasks of other libraries' hosts, and between them. *)
+(* The trace of tasks on the hosts of other libraries, and of waits between hosts. *)
 
 open Concord
 open Concord.Tools
@@ -14,7 +14,7 @@ let pool_tasks = Job_hosts.tasks
 let lwt = Lwt_hosts.(promises lwt_main)
 let lwt_direct = Lwt_hosts.(lwt_direct lwt_main)
 
-(* In a domain of its own. Tasks of other hosts fork by it. *)
+(* The host runs in its own domain. Tasks of other hosts use it to fork there. *)
 let elsewhere host =
   let run body =
     let forks = Stream.create 1 and inside = Promise.create () in
@@ -95,7 +95,7 @@ let promises () =
     ]
     (List.map one waits)
 
-(* The waker gives an exception. *)
+(* The waker passes an exception. *)
 let promise_that_fails () =
   let queue = Mailbox.create () in
   let events =

@@ -1,11 +1,11 @@
-(* Signal handlers that raise while something is told. *)
+(* Signal handlers that raise while an event is emitted. *)
 
 open Concord.Tools
 open Concord_test_support
 
 exception Interrupt
 
-(* What they raise comes out as it is. *)
+(* The handler's exception comes out unchanged. *)
 let as_it_is () =
   Trace.start ();
   let count = ref 0 and until = Unix.gettimeofday () +. 2. in
@@ -16,7 +16,7 @@ let as_it_is () =
   Trace.stop ();
   Check.yes (Printf.sprintf "%d interruptions" !count) (!count > 0)
 
-(* Who is asked for the waker raises: the resumer has answered all the same, and the
+(* The function that identifies the waker raises. The resumer's answer still counts, and the
    exception comes later. *)
 let the_answer_counts () =
   Trace.start ();
@@ -36,8 +36,8 @@ let the_answer_counts () =
   Check.yes "the resumer's answer" (!answer = Some true);
   Check.raises "later" Interrupt Concord__Late.raise_kept
 
-(* The first signal starts the trace, the second one stops it, and then suspensions do not look
-   any more. *)
+(* The first signal starts the trace, and the second one stops it. After that, suspensions no
+   longer check for a trace. *)
 let started_by_a_signal () =
   let signal = Sys.sigusr2 in
   let takes_slow_path () = Concord__Plugin.takes_slow_path () in
@@ -46,7 +46,7 @@ let started_by_a_signal () =
   Check.no "not yet" (Trace.is_on ());
   Unix.kill self signal;
   Check.eventually "on" Trace.is_on;
-  Check.yes "suspensions look" (takes_slow_path ());
+  Check.yes "suspensions check" (takes_slow_path ());
   Unix.kill self signal;
   Check.eventually "off" (fun () -> not (Trace.is_on ()));
   Check.yes "as before" (takes_slow_path () = before);

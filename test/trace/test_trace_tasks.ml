@@ -1,4 +1,4 @@
-(* What is told of tasks of the hosts that need no other library. *)
+(* The trace of tasks on the hosts that need no other library. *)
 
 open Concord_test_support
 open Check
@@ -27,7 +27,7 @@ let the_end wait events =
   | [ (_, outcome) ] -> outcome
   | _ -> Alcotest.fail "not resumed once"
 
-(* Threads of a monadic style have no stack: each operation that waits is on its own. *)
+(* Threads of a monadic style have no stack, so each waiting operation stands for itself. *)
 let operation_of_a_style () =
   let open Concord_styles.Trampoline in
   let mvar = Concord.Mvar.create_empty () in

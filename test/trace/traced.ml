@@ -1,4 +1,4 @@
-(* What is told of two tasks that wait for each other in turn, on any host. *)
+(* The trace of two tasks that wait for each other in turn, on any host. *)
 
 open Concord
 open Concord.Tools
@@ -29,7 +29,7 @@ let read () =
     ()
   done
 
-(* The events of [f], in the order of their time. *)
+(* The events during [f], in the order of their time. *)
 let of_ f =
   read ();
   events := [];
@@ -69,7 +69,8 @@ let forks events =
 let is_known (task : Trace.task) = task.name <> "a task"
 let rounds = 3
 
-(* To look for it tells of a collection each time: not so often that rings are too small. *)
+(* Each search causes a collection, which adds events. So it isn't repeated so often that the
+   rings overflow. *)
 let the_one tasks name =
   let pause () =
     Unix.sleepf 0.000_5;
@@ -77,7 +78,7 @@ let the_one tasks name =
   in
   the_one { tasks with pause } name
 
-(* Each is known by its operation, and gives only when the other waits. *)
+(* Each task is found by its operation, and gives only when the other one waits. *)
 let in_turn first second =
   let there = Mvar.create_empty () and back = Mailbox.create () in
   let in_there = named there and in_back = named back in
@@ -101,7 +102,7 @@ let in_turn first second =
   (!name, !other_name)
 
 let the_task what = function
-  | [] -> Alcotest.fail (what ^ ": none waits")
+  | [] -> Alcotest.fail (what ^ ": no wait was found")
   | (_, (first : Trace.task), _) :: others as all ->
       let known = is_known first in
       List.iter
@@ -114,7 +115,7 @@ let the_task what = function
         (if known then all else others);
       first
 
-(* Who woke is the other, or unknown: nobody else. *)
+(* The recorded waker is the other task, or unknown. It is never a third one. *)
 let wakes what ~by:(other : Trace.task) events all =
   List.iter
     (fun (wait, (task : Trace.task), _) ->
@@ -149,7 +150,7 @@ let alone host () =
     (check ~hosts:(host.reported, host.reported) !names events
       : Trace.task * Trace.task)
 
-(* It has the number that it has when it waits. *)
+(* The task has the same number as when it waits. *)
 let alone_forked host () =
   let names = ref ("", "") in
   let events =

@@ -277,23 +277,12 @@ let longest sure unsure =
 
 (* These lines say which numbers of the table aren't exact, because events were lost. *)
 let warnings t unsure =
-  (match List.length unsure with
-    | 0 -> []
-    | n ->
-        [
-          Printf.sprintf
-            "  ?: %d %s may have ended, because events were lost after %s began"
-            n
-            (if n = 1 then "wait" else "waits")
-            (if n = 1 then "it" else "they");
-        ])
-  @
-  if Hashtbl.length t.lost_until = 0 || unseen_ends t = 0 then []
-  else
-    [
-      Printf.sprintf "  %d waits ended, but the events of their ends were lost"
-        (unseen_ends t);
-    ]
+  let line n text = if n = 0 then [] else [ Printf.sprintf text n ] in
+  line (List.length unsure)
+    "  ?: %d may have ended, because events were lost later"
+  @ line
+      (if Hashtbl.length t.lost_until = 0 then 0 else unseen_ends t)
+      "  waits whose ends were lost: %d"
 
 let table ?(at_most = max_int) t ~now_ns ~since =
   forget t;

@@ -18,7 +18,7 @@ let alias ?(ttl = 60) name target = { Message.name; ttl; data = Alias target }
 let soa ?(ttl = 60) minimum =
   { Message.name = "test"; ttl; data = Authority minimum }
 
-(* The empty datagram, and a connection that sends nothing, end a thread. *)
+(* An empty datagram, or a connection that sends nothing, ends a thread. *)
 
 let serve_udp t fd udp =
   let b = Bytes.create 512 in
@@ -61,7 +61,7 @@ let serve_tcp fd tcp =
   in
   serve ()
 
-(* One port for both. *)
+(* Both sockets have the same port. *)
 let rec sockets () =
   let bound kind port =
     let fd = Unix.socket ~cloexec:true PF_INET kind 0 in

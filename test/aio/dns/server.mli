@@ -1,4 +1,4 @@
-(** A DNS server on the loopback interface, in threads of its own. *)
+(** A DNS server on the loopback interface, in its own threads. *)
 
 module Message = Concord_dns__Message
 
@@ -14,8 +14,8 @@ val with_ :
   (Message.t -> Message.t list) ->
   (t -> 'a) ->
   'a
-(** [with_ ~tcp udp f]: each query is answered with the messages that the
-    function gives. *)
+(** [with_ ~tcp udp f] calls [f] with a server. It answers each query with the
+    messages that [udp] or [tcp] returns. *)
 
 (** {2 Answers} *)
 
@@ -28,7 +28,7 @@ val reply :
 (** The answer to a query. *)
 
 val address_of : ?ttl:int -> string -> string -> Message.record
-(** [address_of name address]. *)
+(** A record that gives this name this address. *)
 
 val alias : ?ttl:int -> string -> string -> Message.record
 val soa : ?ttl:int -> int -> Message.record

@@ -40,7 +40,8 @@ let says ?(family = `Ipv4) dns expected name =
 
 let descriptors = Concord_test_proc.descriptors
 
-(* What polls, in a thread and in [run], keeps its own: so both have polled before. *)
+(* A poller in a thread or in [run] keeps its own descriptors. So both poll before the
+   descriptors are counted. *)
 let leaves_none f () =
   Server.with_
     (fun _ -> [])
@@ -100,7 +101,7 @@ let both_families () =
   says dns ~family:`Any "192.0.2.7" "192.0.2.7";
   says dns ~family:`Ipv6 "::1" "::1"
 
-(* Two of them in one message, and one for which it is asked again. *)
+(* Two aliases are in one message. The resolver has to ask again for the last one. *)
 let aliases () =
   let answer query =
     match name_of query with
@@ -133,7 +134,7 @@ let truncated () =
     (fun query -> [ { (Server.reply [] query) with is_truncated = true } ])
   @@ fun s ->
   says (create [ s ]) expected "a.test";
-  (* a connection that is closed without an answer *)
+  (* The server closes a connection without an answer. *)
   Server.with_ (fun query ->
       [ { (Server.reply [] query) with is_truncated = true } ])
   @@ fun s ->
@@ -141,7 +142,7 @@ let truncated () =
   | Error (Failed what) -> yes what (contains what "closed the connection")
   | result -> Alcotest.fail (resolved result)
 
-(* Before the answer comes what could be somebody else's. *)
+(* Messages that another host could have sent come before the answer. *)
 let lies () =
   let lie = [ Server.address_of "a.test" "203.0.113.1" ] in
   let answer query =
@@ -157,7 +158,7 @@ let lies () =
   in
   Server.with_ answer @@ fun s -> says (create [ s ]) "192.0.2.1" "a.test"
 
-(* A proper answer, but from another port: the one that was asked answers later. *)
+(* A proper answer comes from another port. The server itself answers later. *)
 let wrong_source () =
   let other = Unix.socket ~cloexec:true PF_INET SOCK_DGRAM 0 in
   let fd = Unix.socket ~cloexec:true PF_INET SOCK_DGRAM 0 in
@@ -237,7 +238,7 @@ let timeouts () =
   says (create ~limit:0.05 [ s ]) "no server answered in time" "b.test";
   int "one more" 4 (Server.asked s)
 
-(* Nobody listens there: the system says so at once. *)
+(* No server listens there, and the system reports this at once. *)
 let no_server () =
   let gone = Server.with_ silent Server.address in
   let dns =
@@ -310,7 +311,7 @@ let thousand () =
       Tasks.iter
         (fun i ->
           incr begun;
-          (* the last one runs when all others wait *)
+          (* The last task runs when all the others wait. *)
           if i = 1000 then Promise.fill gate ();
           says dns "192.0.2.1" "a.test")
         (List.init 1001 Fun.id));
@@ -318,7 +319,7 @@ let thousand () =
   int "begun" 1001 !begun;
   int "queries" 1 (Server.asked s)
 
-(* The asker that runs the query is cancelled: the next one has the answer nevertheless. *)
+(* The task that runs the query is cancelled, but the next task still gets the answer. *)
 let cancelled_asker () =
   let gate = Promise.create () in
   Server.with_ (behind gate (knows [ a_test ])) @@ fun s ->
@@ -342,7 +343,7 @@ let cancelled_asker () =
     (fun p -> Alcotest.(check string) "others" "192.0.2.1" (Promise.await p))
     others
 
-(* Afterwards nothing is left of the query: the next asker sends another one. *)
+(* Afterwards nothing of the query remains, so the next task sends another one. *)
 let all_cancelled () =
   Server.with_ silent @@ fun s ->
   let dns = create [ s ] in
@@ -426,7 +427,7 @@ let in_thread f =
 let free_port () =
   match Server.with_ silent Server.address with
   | ADDR_INET (_, port) -> port
-  | ADDR_UNIX _ -> assert false (* it is on the loopback interface *)
+  | ADDR_UNIX _ -> assert false (* It is on the loopback interface. *)
 
 let on_path program =
   List.exists

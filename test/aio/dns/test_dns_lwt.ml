@@ -1,4 +1,4 @@
-(* The resolver in direct code of Lwt: the loop goes on meanwhile. *)
+(* The resolver in direct code of Lwt. Lwt's loop continues meanwhile. *)
 
 open Concord_test_support
 open Check
@@ -33,7 +33,7 @@ let direct () =
          (Concord_lwt.direct (resolve (create ~timeout:0.05 [ silent ])))
          (fun result -> Lwt.return (result, !ticked)))
   in
-  yes "timed out, and Lwt's loop went on"
+  yes "timed out, and Lwt's loop continued"
     (result = (Error Concord_dns.Timed_out, true));
   Lwt_main.run tick
 

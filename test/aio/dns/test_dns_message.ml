@@ -1,4 +1,4 @@
-(* Messages, what they say, what is kept of that, and the files of the system. *)
+(* Messages, their meaning, the cache of answers, and the system's files. *)
 
 open Concord_test_support
 open Check
@@ -80,7 +80,7 @@ module Generate = struct
         authority;
       }
 
-  (* Messages of which some bytes are others, and the end is missing. *)
+  (* Messages with some bytes changed and the end cut off. *)
   let damaged =
     let* s = map Wire.encode message in
     let* changes =
@@ -119,7 +119,7 @@ let malformed what s =
 let pointers () =
   malformed "a pointer does not lead back" (header ^ "\xc0\x0c\000\001\000\001");
   malformed "a pointer does not lead back" (header ^ "\xc0\x20\000\001\000\001");
-  (* the second one leads to the first label again *)
+  (* The second pointer leads to the first label again. *)
   malformed "a pointer does not lead back" (header ^ "\001a\xc0\x0c\000\001");
   malformed "a label of an unknown type" (header ^ "\x80a");
   malformed "a label contains a dot" (header ^ "\003a.b\000\000\001\000\001");
@@ -136,7 +136,7 @@ let long_name () =
 let many_pointers () =
   let b = Buffer.create 1000 in
   Buffer.add_string b "\000\001\x81\x80\000\001\000\001\000\000\000\000";
-  (* a question of the root, and a record whose data has the pointers *)
+  (* a question for the root, and a record whose data contains the pointers *)
   Buffer.add_string b "\000\000\001\000\001";
   Buffer.add_string b "\000\000\016\000\001\000\000\000\000";
   let most = 200 in

@@ -1,4 +1,4 @@
-(* Messages as a server writes them, with compression. *)
+(* Encodes messages as a server does, with compression. *)
 
 open Concord_dns__Message
 
@@ -31,7 +31,7 @@ let encode (m : t) =
           (fun n -> Buffer.add_uint8 b (int_of_string n))
           (String.split_on_char '.' s)
     | Aaaa ->
-        (* What [::] leaves out. *)
+        (* Inserts the groups that [::] leaves out. *)
         let groups s = if s = "" then [] else String.split_on_char ':' s in
         let groups =
           match Str.bounded_split_delim (Str.regexp_string "::") s 2 with
@@ -55,7 +55,7 @@ let encode (m : t) =
     u16 1;
     u32 r.ttl;
     let start = Buffer.length b in
-    (* The names in it may refer to what is before: its length is only known afterwards. *)
+    (* Names in the data may refer to earlier names, so its length is only known afterwards. *)
     u16 0;
     (match r.data with
     | Address (kind, a) -> address kind a

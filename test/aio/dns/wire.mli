@@ -1,3 +1,3 @@
-(** Messages as a server writes them, with compression. *)
+(** Encodes messages as a server does, with compression. *)
 
 val encode : Concord_dns__Message.t -> string

@@ -1,4 +1,4 @@
-(* Does the system have an io_uring for us? Not asked by way of the library. *)
+(* Whether this process may use an io_uring. This doesn't use the library under test. *)
 
 let flags = Uring.Setup_flags.(coop_taskrun + taskrun_flag)
 

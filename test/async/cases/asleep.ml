@@ -1,4 +1,4 @@
-(* A signal handler that has to wait while Async sleeps, in a plain Scheduler.go. *)
+(* A signal handler has to wait while Async sleeps, in a plain Scheduler.go. *)
 
 open Concord
 open Concord_test_support
@@ -8,7 +8,7 @@ let scheduler = Thread.id (Thread.self ())
 let refused = Atomic.make 0
 let elsewhere = Atomic.make 0
 
-(* In another thread it would wait, as it may. *)
+(* In another thread it could wait. *)
 let handle _ =
   if Thread.id (Thread.self ()) <> scheduler then Atomic.incr elsewhere
   else
@@ -36,13 +36,13 @@ let run () =
     (* Async still runs. *)
     let woken = Promise.await (A.post (fun () -> Async.return 1)) in
     if woken <> 1 then Race.fail "it was not woken";
-    if Atomic.get refused = 0 then Race.fail "none was handled in Async";
+    if Atomic.get refused = 0 then Race.fail "no signal was handled in Async";
     Promise.await
       (A.post (fun () ->
            Async.shutdown 0;
            Async.return ()))
   in
-  (* Async sleeps, and has been entered. *)
+  (* Async sleeps, after its code has used Concord_async. *)
   Async.upon (A.sync (Event.always ())) (fun () -> ());
   Async.upon
     (A.sync (Event.timeout 0.001))

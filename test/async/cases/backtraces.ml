@@ -1,5 +1,5 @@
-(* What Async's monitor is told when an exception ends a task, reduced to the frames of
-   [Trace] that the text shows, in its order. *)
+(* The backtraces that Async's monitor gets when an exception ends a task. They are reduced to
+   the frames of [Trace] that the text shows, in its order. *)
 
 open Trace
 open Concord
@@ -21,8 +21,8 @@ let put_later () =
   Async.upon (Async.Scheduler.yield ()) (fun () -> Mvar.put box ());
   box
 
-(* What was given to Concord keeps its backtrace; so does what Async catches itself, with
-   the frames since the job began. *)
+(* An exception that was passed to Concord keeps its backtrace. An exception that Async catches
+   itself keeps it too, with the frames since the job began. *)
 let cases =
   [
     ( "map",

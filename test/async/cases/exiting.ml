@@ -1,5 +1,5 @@
-(* A function of [at_exit] that waits, in a job of Async that exits. The process has status
-   0 only if it was woken. *)
+(* A function of [at_exit] waits, in a job of Async that exits. The process has status 0 only
+   if that function was woken. *)
 
 let wait_for_thread () =
   let box = Concord.Mvar.create_empty () in

@@ -1,4 +1,4 @@
-(* What fails, fails the deferred, and only that. *)
+(* A failure fails the deferred, and nothing else. *)
 
 open Concord
 open Concord_test_support
@@ -45,7 +45,7 @@ let closed_while_waiting () =
 
 let[@inline never] refuse () = if Random.bits () >= 0 then raise Refused
 
-(* Of another domain, at the place where it was raised. *)
+(* The backtrace comes from another domain, and shows where the exception was raised. *)
 let backtrace () =
   async @@ fun () ->
   let p : unit Promise.t = Promise.create () in

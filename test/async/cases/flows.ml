@@ -36,7 +36,8 @@ let choose box deferred =
       Event.wrap (A.determined deferred) (fun v -> `Determined v);
     ]
 
-(* Each of the two; the other one is left as if it had not been there. *)
+(* Each of the two alternatives is chosen once. The other one remains as if it had not been
+   there. *)
 let determined () =
   async @@ fun () ->
   let box = Mvar.create_empty () and ivar = Ivar.create () in
@@ -60,7 +61,7 @@ let determined () =
   yes "determined before" (result = `Determined 4);
   Deferred.return ()
 
-(* A deferred that lives long keeps nothing of the choices that it lost. *)
+(* A long-lived deferred keeps nothing of the choices in which it wasn't chosen. *)
 let no_leak () =
   async @@ fun () ->
   let stop = Ivar.create () and box = Mvar.create_empty () in
@@ -115,7 +116,7 @@ let to_pipe () =
   let* () =
     in_domain Concord_fifo.run (fun () ->
         List.iter (Stream.add m) [ 1; 2 ];
-        (* It is one item ahead of the reader, which has not read. *)
+        (* The pipe is one item ahead of its reader, which has not read yet. *)
         eventually "the pipe has one" (fun () -> Stream.length m = 1);
         no "and no more" (Stream.try_add m 3))
   in
@@ -157,7 +158,7 @@ let feed () =
   in
   let* () = fed in
   yes "all, and the end" (!taken = [ 4; 3; 2; 1 ]);
-  (* Closed by who takes. *)
+  (* The reader closes it. *)
   let m = Stream.create 1 in
   let reader, writer = Pipe.create () in
   Pipe.write_without_pushback writer 1;

@@ -1,5 +1,5 @@
-(* In [go] a direct-style operation that has to wait in a job raises; in [direct] it
-   suspends, and foreign schedulers there are found to be the hosts. *)
+(* In [go], a direct-style operation that has to wait in a job raises. In [direct] it suspends,
+   and foreign schedulers there are recognised as the hosts. *)
 
 open Concord
 open Concord_test_support
@@ -14,7 +14,7 @@ let in_job () =
   (match Mvar.take m with
   | () -> Race.fail "it took nothing"
   | exception A.In_job -> ());
-  check "nobody waits" (Mvar.waiters m = 0);
+  check "no task waits" (Mvar.waiters m = 0);
   check "need not wait"
     (Mvar.put m ();
      Mvar.take m = ())
@@ -27,7 +27,7 @@ let in_direct () =
       Domain.join domain;
       check "direct" (v = 1))
 
-(* A fiber waits, not the whole of the inner loop. *)
+(* A fiber waits, but the inner loop as a whole doesn't. *)
 let nested () =
   A.direct (fun () ->
       Eio_main.run (fun _ ->

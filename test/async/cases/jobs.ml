@@ -1,4 +1,4 @@
-(* What holds while code of Async runs: nothing freezes it, or changes its context. *)
+(* The rules while code of Async runs. Nothing freezes it or changes its context. *)
 
 open Concord
 open Concord.Tools
@@ -15,14 +15,14 @@ let refused what =
   raises what A.In_job (fun () -> Mvar.take m);
   raises (what ^ ": select") A.In_job (fun () ->
       Event.select [ Mvar.take_evt m; Event.timeout 100. ]);
-  int (what ^ ": nobody waits") 0 (Mvar.waiters m);
-  (* what need not wait *)
+  int (what ^ ": no task waits") 0 (Mvar.waiters m);
+  (* Operations that don't have to wait are performed. *)
   Mvar.put m ();
   Mvar.take m;
   no (what ^ ": it is not cancelled") (Suspend.is_cancelled ());
   int (what ^ ": protect") 1 (Suspend.protect (fun () -> 1))
 
-(* The message says what to use. *)
+(* The message says what to use instead. *)
 let message () =
   let says name wait =
     raises name A.In_job wait;
@@ -41,20 +41,21 @@ let message () =
       Event.select [ Mvar.take_evt (Mvar.create_empty ()); Event.timeout 9. ]);
   Deferred.return ()
 
-(* Not [Concord_async.go]'s. *)
+(* This job wasn't started by [Concord_async.go]. *)
 let in_a_job () =
   async @@ fun () ->
   let* () = Scheduler.yield () in
   refused "a job";
   Deferred.return ()
 
-(* The thread holds Async's lock, and is not the scheduler's. *)
+(* This thread holds Async's lock, but isn't the scheduler's thread. *)
 let in_run_in_async () =
   async @@ fun () ->
   Async.In_thread.run (fun () ->
       Async.Thread_safe.run_in_async_exn (fun () -> refused "run_in_async"))
 
-(* Where it does not, it waits as any thread: also after it has. *)
+(* A thread that doesn't hold the lock waits like any other thread, even if it has held the
+   lock before. *)
 let in_a_thread () =
   async @@ fun () ->
   let m = Mvar.create_empty () in
@@ -77,7 +78,7 @@ let between () =
   int "the value" 3 (Mvar.take m);
   join ()
 
-(* A fiber's host is Eio, also if its loop runs in a job. *)
+(* The host of a fiber is Eio, even if Eio's loop runs in a job. *)
 let eio_in_a_job () =
   async @@ fun () ->
   let m = Mvar.create_empty () in
@@ -138,8 +139,8 @@ let same what (monitor, priority, local) (monitor', priority', local') =
   yes (what ^ ": priority") (priority = priority');
   yes (what ^ ": local") (local = local')
 
-(* [direct] is suspended in the middle of [within]: its caller's is as before, and so
-   is the code's, when it leaves [within]. *)
+(* [direct] is suspended in the middle of [within]. Its caller's context doesn't change. The
+   context of the code is restored when it leaves [within]. *)
 let context_of_direct () =
   async @@ fun () ->
   let before = look () in
@@ -170,7 +171,7 @@ let context_of_direct () =
 
 (* --- Turns ----------------------------------------------------------------- *)
 
-(* A task whose operations never wait, beside timers. *)
+(* A task whose operations never wait must not stop timers. *)
 let never_waits () =
   let mailbox = Mailbox.create () and mutex = Mutex.create () in
   let over = ref false in

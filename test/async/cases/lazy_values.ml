@@ -1,4 +1,4 @@
-(* Lazy values that tasks of Async share with those of other hosts. *)
+(* Lazy values that tasks of Async share with tasks of other hosts. *)
 
 open Concord
 open Concord_test_support
@@ -30,7 +30,7 @@ let computed_here () =
   int "there" 3 (Atomic.get got);
   Deferred.return ()
 
-(* One value for the tasks of all hosts: those of the wakers, of Lwt and of Async. *)
+(* One value for tasks of all hosts, that is, those of [Wakers], of Lwt and of Async. *)
 let shared () =
   async @@ fun () ->
   let go = Promise.create () and runs = Atomic.make 0 and sum = Atomic.make 0 in
@@ -61,10 +61,10 @@ let shared () =
   Promise.fill go 3;
   let* () = Deferred.all_unit all in
   int "runs" 1 (Atomic.get runs);
-  int "each has it" (3 * List.length hosts) (Atomic.get sum);
+  int "each task has the value" (3 * List.length hosts) (Atomic.get sum);
   Deferred.return ()
 
-(* The other way round. *)
+(* Another domain computes while Async waits. *)
 let computed_there () =
   async @@ fun () ->
   let begun = Promise.create () and go = Promise.create () in

@@ -1,4 +1,4 @@
-(* Of tasks of Async that nobody can resume any more, in a program that looks for them. *)
+(* Tasks of Async that can never be resumed, in a program that looks for such tasks. *)
 
 open Concord
 open Concord.Tools
@@ -17,7 +17,7 @@ let rec collect_until was_told =
     Deferred.bind (Async.Scheduler.yield ()) ~f:(fun () ->
         collect_until was_told)
 
-(* Async's loop does not start the collector. *)
+(* Async's loop doesn't start the collector, so the test does. *)
 let collecting start =
   let was_told = ref false in
   let told () = was_told := true in
@@ -44,7 +44,7 @@ let in_jobs () =
               | Error e ->
                   if Monitor.extract_exn e = Suspend.Never_resumed then note ())))
   in
-  yes "the monitor was told" was_told;
+  yes "the monitor got the exception" was_told;
   int "reports" 1 (count report gone);
   yes "the report shows the caller" (contains report "takes_in_vain")
 
@@ -63,5 +63,5 @@ let run () =
       ( "found",
         [ test "direct" (found `Both in_direct); test "an operation" in_jobs ]
       );
-      ("nothing to be found", [ test "it goes on" (nothing goes_on) ]);
+      ("nothing to be found", [ test "it continues" (nothing goes_on) ]);
     ]

@@ -1,4 +1,4 @@
-(* Many values from other domains: none is lost, and Async's thread alone runs handlers. *)
+(* Many values come from other domains. None is lost, and handlers run only in Async's thread. *)
 
 open Concord
 open Concord_test_support
@@ -8,7 +8,7 @@ module Scheduler = Async.Scheduler
 
 let mine = Domain.self ()
 
-(* Where the handlers run. *)
+(* Counts handlers that run in another thread. *)
 let misplaced = Atomic.make 0
 
 let placed () =
@@ -75,7 +75,7 @@ let values take put =
           (loop (domains * each)
           :: List.init domains (fun i -> in_domain Concord_fifo.run (send i)))
       in
-      no "none lost" (Bytes.contains seen '0');
+      no "a value is missing" (Bytes.contains seen '0');
       Deferred.return ());
   int "handlers elsewhere" 0 (Atomic.get misplaced)
 

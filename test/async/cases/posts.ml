@@ -1,4 +1,4 @@
-(* Jobs that others post. *)
+(* Jobs that other threads and domains post. *)
 
 open Concord
 open Concord_test_support
@@ -44,7 +44,7 @@ let posted_in_order () =
   int "all" n !seen;
   int "in order" 0 !disorder
 
-(* While Async does not run: the next call of it begins the job. *)
+(* The job is posted while Async doesn't run. It begins when Async is called next. *)
 let posted_between () =
   let promise =
     Check.in_domain (fun () -> A.post (fun () -> Deferred.return 1))

@@ -1,5 +1,5 @@
-(* Tasks whose messages are served in the cycle in which they wait: what jobs of the cycle
-   send, and what others send while the scheduler looks. *)
+(* Tasks whose messages are served in the same cycle in which they wait. Jobs of the cycle send
+   some of these messages, and others come from outside while the scheduler spins. *)
 
 open Concord
 open Concord_test_support
@@ -9,7 +9,7 @@ module Scheduler = Async.Scheduler
 module Inbox = Concord_async__Inbox
 module Spin = Concord__Spin
 
-(* Whether [t], which is not determined yet, is so in the same cycle. *)
+(* Whether [t], which isn't determined yet, becomes determined in the same cycle. *)
 let in_this_cycle t =
   assert (not (Deferred.is_determined t));
   let cycle = Scheduler.cycle_count () in
@@ -29,7 +29,7 @@ let from_a_job () =
   Promise.fill p ();
   Deferred.map woken ~f:(yes "at once")
 
-(* Each is woken by the one before it, and none waits again. *)
+(* Each task is woken by the one before it, and none waits again. *)
 let a_chain () =
   at_the_start_of_a_cycle @@ fun () ->
   let promises = Array.init 10 (fun _ -> Promise.create ()) in
@@ -43,7 +43,7 @@ let a_chain () =
   Promise.fill promises.(0) ();
   Deferred.all_unit all
 
-(* It waits since an earlier cycle. *)
+(* The task has been waiting since an earlier cycle. *)
 let long_since () =
   at_the_start_of_a_cycle @@ fun () ->
   let p = Promise.create () in
@@ -55,8 +55,8 @@ let long_since () =
 
 (* --- While it looks -------------------------------------------------------------- *)
 
-(* It does not give up here: so what the other domain sends comes while it looks, whenever
-   that has the processor. *)
+(* Here the scheduler never stops spinning. So a message of the other domain comes while it
+   spins, whenever that domain gets a processor. *)
 let from_a_domain () =
   async @@ fun () ->
   let box = Mvar.create_empty () and rounds = 10 in
@@ -83,7 +83,7 @@ let from_a_domain () =
 
 (* --- When it does not look any more ---------------------------------------------- *)
 
-(* The puts come before, while and after it gives up. *)
+(* The puts come before, while and after the scheduler stops spinning. *)
 let nothing_is_lost () =
   async @@ fun () ->
   let rounds = if Race.long then 100_000 else 2_000 in
@@ -109,7 +109,7 @@ let nothing_is_lost () =
   in
   take 1
 
-(* A task waits all the time. *)
+(* A task waits all the time, and Async must still sleep. *)
 let sleeps () =
   async @@ fun () ->
   let p = Promise.create () in
@@ -123,7 +123,7 @@ let sleeps () =
 
 (* --- Others ---------------------------------------------------------------------- *)
 
-(* The other domain answers until the others of Async have gone on. *)
+(* The other domain answers until the other tasks of Async have run. *)
 let while_it_looks others () =
   async @@ fun () ->
   let ping = Mvar.create_empty () and pong = Mvar.create_empty () in
@@ -162,18 +162,18 @@ let suites =
   [
     ( "served in the cycle of the wait",
       [
-        test "what a job sends" from_a_job;
+        test "a message from a job" from_a_job;
         test "a chain" a_chain;
-        test "what waits since long" long_since;
-        test "what a domain sends" from_a_domain;
+        test "a task that has waited for long" long_since;
+        test "a message from a domain" from_a_domain;
       ] );
-    ( "looking ends",
+    ( "after spinning",
       [ test "nothing is lost" nothing_is_lost; test "it sleeps" sleeps ] );
-    ( "others go on while it looks",
+    ( "others continue while it spins",
       [
         test "timers" (while_it_looks timers);
         test "threads" (while_it_looks threads);
         test "jobs of low priority" (while_it_looks low_jobs);
-        test "those that yield" (while_it_looks yields);
+        test "jobs that yield" (while_it_looks yields);
       ] );
   ]

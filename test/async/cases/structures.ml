@@ -52,7 +52,7 @@ let timeout () =
   let m : int Mvar.t = Mvar.create_empty () in
   let* v = A.sync_before 0.005 (Mvar.take_evt m) in
   yes "too late" (v = None);
-  int "nobody waits" 0 (Mvar.waiters m);
+  int "no task waits" 0 (Mvar.waiters m);
   Deferred.return ()
 
 let dropped () =
@@ -153,7 +153,7 @@ let foreign run () =
   in
   strings "complaints" [] complaints;
   yes "what has to end was ended" !ended;
-  int "nobody waits" 0 (Mvar.waiters m);
+  int "no task waits" 0 (Mvar.waiters m);
   yes "unlocked" (Mutex.try_lock mutex)
 
 (* --- Promises ------------------------------------------------ *)

@@ -1,4 +1,4 @@
-(* Each operation waits in Async, and is woken by tasks of each host. *)
+(* Each operation waits in Async, and tasks of each host wake it. *)
 
 open Concord
 open Concord_test_support
@@ -54,7 +54,7 @@ let wakers =
 
 (* --- The operations ------------------------------------------------------- *)
 
-(* What waits, and what wakes it, in direct style. *)
+(* The waiting operation, and the function that wakes it, in direct style. *)
 
 let got expected t = Deferred.map t ~f:(fun v -> Check.int "value" expected v)
 
@@ -207,7 +207,7 @@ let select () =
   let a = Mvar.create_empty () and b = Mvar.create_empty () in
   let t =
     let* () = got 1 (A.select [ Mvar.take_evt a; Mvar.take_evt b ]) in
-    Check.int "nobody waits for the other" 0 (Mvar.waiters a);
+    Check.int "no task waits for the other" 0 (Mvar.waiters a);
     Deferred.return ()
   in
   (t, fun () -> Mvar.put b 1)

@@ -1,6 +1,6 @@
 open Moonpool
 
-(* The tasks run on a domain of the pool's. *)
+(* The tasks run on a domain of the pool. *)
 module Pool = struct
   let name = "Moonpool"
   let in_lwt = None

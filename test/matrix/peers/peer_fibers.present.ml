@@ -1,4 +1,4 @@
-(* What fibers of Picos and tasks of Moonpool's pools have in common. *)
+(* The common part of fibers of Picos and tasks of Moonpool's pools. *)
 
 open Picos_std_structured
 

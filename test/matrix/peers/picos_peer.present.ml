@@ -1,6 +1,6 @@
 open Picos_std_structured
 
-(* Picos is to be configured by the main thread. *)
+(* Picos must be configured by the main thread. *)
 let () = Picos_mux_fifo.run ignore
 
 module Scheduler (S : sig
@@ -22,8 +22,8 @@ module Fifo = Scheduler (struct
   let run f = Picos_mux_fifo.run f
 end)
 
-(* Registered: else what waits through [Domain_local_await] blocks the thread, often
-   before the sibling has begun. *)
+(* It is registered. Otherwise a wait through [Domain_local_await] would block the thread,
+   often before the sibling has begun. *)
 module Random = Scheduler (struct
   let name = "random"
   let run f = Concord_picos.using (fun () -> Picos_mux_random.run f)

@@ -1,4 +1,4 @@
-(* The suite for hosts, on tasks of Miou; and on other hosts inside of it, and beside. *)
+(* Runs the suite for hosts on tasks of Miou, and on other hosts inside Miou and beside it. *)
 
 open Concord_testkit.Host
 open Concord_test_own

@@ -1,4 +1,4 @@
-(* Tasks that Miou.cancel cancels, and what they still do. *)
+(* Tasks that Miou.cancel cancels, and what they can still do. *)
 
 open Concord
 open Concord.Tools
@@ -7,7 +7,7 @@ open Check
 
 let never () : unit = Event.sync Event.never
 
-(* [f] in a task that is cancelled as soon as [waits ()]. *)
+(* Runs [f] in a task that is cancelled as soon as [waits ()] is true. *)
 let cancelled ?(where = fun f -> Miou.async f) ~waits f =
   let task = where f in
   In_miou.eventually "it waits" waits;
@@ -48,7 +48,7 @@ let others_keep_their_turn () =
   List.iter (fun i -> Miou.await_exn (List.nth tasks i)) [ 0; 2 ];
   yes "in turn" (List.rev !got = [ ("a", 1); ("c", 2) ])
 
-(* It was told that it may go on, and is cancelled before it does. *)
+(* The task was resumed, and is cancelled before it continues. *)
 let resumed_before () =
   In_miou.run_on 0 @@ fun () ->
   let box = Mvar.create_empty () and got = ref 0 in
@@ -60,13 +60,13 @@ let resumed_before () =
 
 (* --- Races ------------------------------------------------------------------------- *)
 
-(* One value after the other is put by another domain, while takers are cancelled. If the
-   other domain was always ahead, then there was no race: again. *)
+(* Another domain puts one value after the other, while takers are cancelled. If the other
+   domain was always ahead, there was no race, so the test is repeated. *)
 let rec race ~patience where () =
   if In_miou.run_on 1 (race_once ~patience where) = 0 then
     race ~patience where ()
 
-(* How many takers got nothing. *)
+(* Returns how many takers got nothing. *)
 and race_once ~patience where () =
   let box = Mvar.create_empty () and n = 500 in
   let pauses = Race.random 2 in
@@ -94,12 +94,12 @@ and race_once ~patience where () =
   done;
   producer ();
   yes "each once, in order" (List.rev (Atomic.get got) = List.init n succ);
-  int "nobody waits" 0 (Mvar.waiters box);
+  int "no task waits" 0 (Mvar.waiters box);
   !gave_up
 
 (* --- Clean-ups ----------------------------------------------------------------------- *)
 
-(* [wait] is cancelled, with the mutex locked, for which another task waits. *)
+(* [wait] is cancelled while its task holds the mutex, for which another task waits. *)
 let unlocks wait () =
   In_miou.run @@ fun () ->
   let mutex = Mutex.create () and inside = ref false in
@@ -126,7 +126,7 @@ let goes_on_raising () =
       raises_cancelled (fun () -> Mvar.take box);
       raises_cancelled Tasks.yield;
       yes "cancelled" (Tasks.is_cancelled ());
-      (* what need not wait is done *)
+      (* Operations that don't have to wait are performed. *)
       let full = Mvar.create 1 in
       int "taken" 1 (Mvar.take full);
       Mailbox.put (Mailbox.create ()) ();
@@ -167,7 +167,7 @@ let condition ~held () =
 
 let asleep () = Miou_unix.sleep 60.
 
-(* The next one computes it. *)
+(* The next task computes it. *)
 let lazy_value () =
   In_miou.run @@ fun () ->
   let runs = ref 0 in
@@ -196,7 +196,7 @@ let scope () =
     (fun () -> ignore (Tasks.both waits waits : unit * unit));
   int "unwound" 2 !unwound
 
-(* A parent that is cancelled ends its children. *)
+(* A cancelled parent ends its children. *)
 let children () =
   In_miou.run @@ fun () ->
   let p : unit Promise.t = Promise.create () in
@@ -226,7 +226,7 @@ let suites =
       [
         test "unlocks" (unlocks never);
         test "unlocks, cancelled in Miou" (unlocks asleep);
-        test "goes on, and does not wait" goes_on_raising;
+        test "continues, but can't wait" goes_on_raising;
         test "has the condition's mutex" (condition ~held:false);
         test "has the condition's mutex, later" (condition ~held:true);
         test "leaves a lazy value to the next" lazy_value;

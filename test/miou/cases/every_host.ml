@@ -1,4 +1,4 @@
-(* What every host owes. *)
+(* The requirements for every host. *)
 
 open Concord_test_support
 open Concord_test_hosts
@@ -8,8 +8,8 @@ let fifo f = Concord_fifo.run f
 let eio f = Eio_main.run (fun _ -> f ())
 let within outer place f = outer (fun () -> place f)
 
-(* Other tasks of the domain do not run while a protected wait goes on after the
-   cancellation: so those of the cases do not end it. *)
+(* After the cancellation, other tasks of the domain don't run while a protected wait
+   continues. So the tasks of these cases can't end the wait. *)
 let host = In_miou.cancelling ~protects:false
 let shielding = In_miou.cancelling ~protects:true
 
@@ -37,8 +37,8 @@ let in_miou (host : Cancelling.host) =
 let together fs = In_miou.run (fun () -> In_miou.all fs)
 let at_once f g = together [ f; g ]
 
-(* [Miou.cancel] lets other tasks go on: also one that was told to compute, before it is
-   cancelled itself. *)
+(* [Miou.cancel] lets other tasks run. One of them may be a task that was chosen to compute,
+   before that task is cancelled itself. *)
 let policies =
   let name, cases = Lazy_policies.suite "Lazy in Miou" host in
   let holds (case, _, _) = case <> "a, b and c are cancelled" in

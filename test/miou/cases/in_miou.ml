@@ -5,7 +5,7 @@ open Concord_test_hosts
 
 let run f = Concord_miou.run f
 
-(* With so many further domains. *)
+(* With this number of further domains. *)
 let run_on domains f = Concord_miou.run ~domains f
 
 (* In a task of another domain. *)
@@ -18,7 +18,7 @@ let call f =
 
 let all fs = List.iter Miou.await_exn (List.map Miou.async fs)
 
-(* Each effect of a task is a turn of its own. *)
+(* Each effect of a task takes its own turn. *)
 let settle () =
   for _ = 1 to 50 do
     Miou.yield ()
@@ -27,8 +27,8 @@ let settle () =
 let eventually what condition =
   Check.eventually ~pause:Miou.yield what condition
 
-(* A task that was cancelled can perform no effect, and only its parent cancels a task:
-   so the main task cancels, in [pause]. *)
+(* A cancelled task can perform no effect, and only its parent can cancel a task. So the main
+   task cancels, in [pause]. *)
 let cancelling ~protects =
   let children = ref [] and to_cancel = Queue.create () in
   let pause () =

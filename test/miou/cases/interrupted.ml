@@ -1,4 +1,4 @@
-(* Signal handlers that raise, while tasks wait for one another. *)
+(* Signal handlers that raise while tasks wait for each other. *)
 
 open Concord
 open Concord_test_support.Check
@@ -9,9 +9,9 @@ let set_timer seconds =
   let timer = Unix.{ it_interval = 0.; it_value = seconds } in
   ignore (Unix.setitimer ITIMER_REAL timer : Unix.interval_timer_status)
 
-(* Two tasks, which end only if it is raised in one of them, or in Miou's loop: in both
-   cases the run is over. The timer is set when [Miou.await_first] waits: in its own code
-   Miou 0.7.0 makes an [Assert_failure] of the exception. *)
+(* Two tasks that end only if the exception is raised in one of them or in Miou's loop. In both
+   cases the run is over. The timer is set when [Miou.await_first] waits, because Miou 0.7.0
+   turns the exception into an [Assert_failure] in its own code. *)
 let until_the_tick seconds =
   let box = Mvar.create_empty () in
   let rec put () =
@@ -33,8 +33,8 @@ let until_the_tick seconds =
   | Ok () -> Alcotest.fail "the tasks return"
   | Error e -> raise e
 
-(* Nobody's exception is lost, whomever it interrupts: the porter, a wait that has just
-   ended, Miou itself. *)
+(* No exception is lost, whatever it interrupts. This may be the porter, a wait that has just
+   ended, or Miou itself. *)
 let ends () =
   let handle = Sys.Signal_handle (fun _ -> raise Tick) in
   let before = Sys.signal Sys.sigalrm handle in

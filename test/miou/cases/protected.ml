@@ -6,7 +6,7 @@ open Concord_test_support
 open Check
 open Cancelled
 
-(* A thread resumes it, when the cancellation is on its way. *)
+(* A thread resumes the task while the cancellation is on its way. *)
 let protected () =
   In_miou.run @@ fun () ->
   let p = Promise.create () and got = ref 0 and refused = ref false in
@@ -34,10 +34,10 @@ let protected () =
       raises_cancelled never;
       refused := true);
   filler ();
-  int "it waited on" 1 !got;
-  yes "then it was told" !refused
+  int "it waited to the end" 1 !got;
+  yes "then it was cancelled" !refused
 
-(* The one that would resume it is a task of the same domain. *)
+(* The task that would resume it belongs to the same domain. *)
 let protected_too_long () =
   In_miou.run_on 0 @@ fun () ->
   let p = Promise.create () and told = ref false in
@@ -65,7 +65,7 @@ let in_shield () =
         left := true;
         raise e);
   yes "left" !left;
-  (* the next one has its own count *)
+  (* The next task has its own count. *)
   let p : unit Promise.t = Promise.create () and told = ref false in
   cancelled
     ~waits:(fun () -> Promise.waiters p = 1)
@@ -76,8 +76,8 @@ let in_shield () =
   yes "told, twice" !told;
   int "withdrawn" 0 (Promise.waiters p)
 
-(* A finaliser that waits, while an effect is on its way from one shield to the next: it is
-   in no task, and leaves the count as it is. *)
+(* A finaliser waits while an effect passes from one shield to the next. The finaliser isn't in
+   any task, and doesn't change the count. *)
 let interrupted () =
   In_miou.run @@ fun () ->
   let finalised = ref 0 and is_inside = ref false in
@@ -119,13 +119,13 @@ let interrupted () =
               got := v + Suspend.suspend (fun _ -> Some 1))));
   filler ();
   yes "finalised" (!finalised > 0);
-  int "it waited on" 2 !got
+  int "it waited to the end" 2 !got
 
 let suites =
   [
     ( "in protect",
       [
-        test "waits on" protected;
+        test "keeps waiting" protected;
         test "waits for a second at most" protected_too_long;
         test "leaves its shield" in_shield;
         test "is interrupted" interrupted;

@@ -1,4 +1,4 @@
-(* What is special to Miou. *)
+(* The special properties of Miou. *)
 
 open Concord
 open Concord.Tools
@@ -18,7 +18,7 @@ let refused () =
   In_miou.run (fun () ->
       invalid "a run in a run" "already" (fun () -> In_miou.run ignore);
       Tasks.sleep 0.001);
-  (* there who waits is asked first, by an effect that Miou does not know *)
+  (* While debugging, the library first asks who waits, by an effect that Miou doesn't know. *)
   if not Check.debugged then
     invalid "a plain run" "Concord_miou.run" (fun () ->
         Miou.run (fun () -> Mvar.take (Mvar.create_empty ())))
@@ -43,7 +43,7 @@ let results () =
       yes "Miou says so" (contains (Printexc.to_string e) "Still_has_children"));
   In_miou.run Tasks.yield
 
-(* What resumes a task when its run is over does no harm. *)
+(* Resuming a task after the end of its run does no harm. *)
 let too_late () =
   let late = ref [] in
   for i = 1 to 50 do
@@ -109,7 +109,7 @@ let around (name, place) =
           In_miou.call waits;
           waits ()))
 
-(* Those of the main domain: Miou runs nowhere else. *)
+(* Only places in the main domain, because Miou runs nowhere else. *)
 let around_it =
   let is_in_main (name, _) = List.mem name [ "Fifo"; "Eio"; "a thread" ] in
   List.map around (List.filter is_in_main places)
@@ -133,7 +133,7 @@ let shown () =
   Miou.await_exn there;
   sum
 
-(* The tasks of the inner host and those of Miou meet. *)
+(* The tasks of the inner host meet those of Miou. *)
 let meet_inside () =
   In_miou.run_on 1 @@ fun () ->
   let box = Mvar.create_empty () and n = 100 in

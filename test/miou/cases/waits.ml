@@ -1,4 +1,4 @@
-(* Tasks of Miou and others that wait for one another. *)
+(* Tasks of Miou and others that wait for each other. *)
 
 open Concord
 open Concord.Tools
@@ -69,7 +69,7 @@ let timeout () =
   In_miou.run @@ fun () ->
   let box : int Mvar.t = Mvar.create_empty () in
   yes "too late" (Event.sync_before 0.005 (Mvar.take_evt box) = None);
-  int "nobody waits" 0 (Mvar.waiters box);
+  int "no task waits" 0 (Mvar.waiters box);
   Tasks.sleep 0.001
 
 let choice () =
@@ -117,7 +117,7 @@ let called f =
 let in_fifo f () = Concord_fifo.run f
 let in_eio f () = Eio_main.run (fun _ -> f ())
 
-(* To join a thread blocks the domain. *)
+(* Joining a thread blocks the domain. *)
 let meet start ours theirs =
   In_miou.run_on 2 @@ fun () ->
   let join = start theirs in
@@ -162,7 +162,7 @@ let crowd () =
   List.iter Miou.await_exn (List.init n start);
   int "total" (n * rounds) (Atomic.get total)
 
-(* A thread of the loop's own domain, while the loop sleeps or has others to run. *)
+(* A thread of the loop's own domain, while the loop sleeps or runs other tasks. *)
 let threads_beside () =
   In_miou.run_on 1 @@ fun () ->
   let rounds () =
@@ -182,8 +182,8 @@ let threads_beside () =
   let tasks = [ Miou.call rounds; Miou.call busy ] in
   List.iter Miou.await_exn tasks
 
-(* Then Miou_unix forgets who waits for input. The last one spawns, and ends: the loop
-   has nothing else to do. *)
+(* When a domain is spawned, Miou_unix forgets the tasks that wait for input. The last task
+   spawns one and ends, so the loop has nothing else to do. *)
 let domains_spawned () =
   In_miou.run_on 1 @@ fun () ->
   let rounds () =
@@ -205,8 +205,8 @@ let domains_spawned () =
   rounds ();
   Miou.await_exn (Miou.call rounds)
 
-(* By these is found on which computations' stacks the task is. That of one wait is not
-   that of another. *)
+(* The library uses these effects to find the computations on the task's stack. So two waits
+   must not perform the same effect. *)
 let effects () =
   In_miou.run @@ fun () ->
   let last f =
@@ -278,7 +278,7 @@ let suites =
         test "in order" in_order;
         test "ping-pong" ping_pong;
         test "many" many;
-        test "others go on" others_go_on;
+        test "others continue" others_go_on;
         test "a timeout" timeout;
         test "a choice" choice;
         test "a backtrace" backtrace;

@@ -1,5 +1,6 @@
-(* A server in Eio: clients send numbers, one on a line, and a pool of domains counts the primes below each. A line
-   that says "statistics" is answered from what all connections share. *)
+(* A server in Eio. Clients send numbers, one on a line, and a pool of domains counts the
+   primes below each. A line that says "statistics" is answered from data that all connections
+   share. *)
 
 open Concord
 module Task = Domainslib.Task
@@ -15,9 +16,9 @@ let primes_below pool n =
 
 type shared = {
   pool : Task.pool;
-  permits : Semaphore.Counting.t;  (** So many requests compute at once. *)
+  permits : Semaphore.Counting.t;  (** How many requests compute at once. *)
   asked : int Mvar.t;
-  greeting : string Lazy.t;  (** Computed by the pool, for whoever wants it. *)
+  greeting : string Lazy.t;  (** The pool computes it when the first connection needs it. *)
 }
 
 let with_permit { permits; _ } f =

@@ -1,4 +1,4 @@
-A server in Eio that has a pool of domains compute, over sockets.
+A server in Eio that uses a pool of domains for computations, over sockets.
 
   $ . ../project.sh
   $ install concord concord-suspend concord-domainslib concord-eio

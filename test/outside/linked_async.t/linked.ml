@@ -1,4 +1,4 @@
-(* concord-async is among the libraries, and no line names it. *)
+(* concord-async is among the libraries, but no line names it. *)
 
 open! Core
 open Async

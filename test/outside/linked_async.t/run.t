@@ -1,4 +1,4 @@
-Async's own scheduler, in a program that links the adapter and does not name it.
+Async's own scheduler, in a program that links the adapter but doesn't name it.
 
   $ . ../project.sh
   $ install concord concord-suspend concord-async

@@ -1,4 +1,4 @@
-(* concord-eio is among the libraries, and no line names it. *)
+(* concord-eio is among the libraries, but no line names it. *)
 
 open Concord
 open Concord.Tools
@@ -10,8 +10,8 @@ let () =
     print_endline (Suspend.protect (fun () -> Mvar.take box))
   in
   let task () = Fun.protect ~finally:clean_up Eio.Fiber.await_cancel in
-  (* Eio gives a cancelled fiber its turn before these two are over: an
-     unprotected wait ends then, by its cancellation. *)
+  (* Eio runs a cancelled fiber before these two yields are over. So an unprotected wait would
+     be ended by its cancellation. *)
   let helper () =
     Promise.await cleaning;
     Eio.Fiber.yield ();

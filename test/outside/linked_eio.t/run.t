@@ -1,4 +1,4 @@
-A clean-up in Eio, in a program that links the adapter and does not name it.
+A clean-up in Eio, in a program that links the adapter but doesn't name it.
 
   $ . ../project.sh
   $ install concord concord-suspend concord-eio

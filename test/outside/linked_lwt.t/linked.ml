@@ -1,4 +1,4 @@
-(* concord-lwt is among the libraries, and no line names it. *)
+(* concord-lwt is among the libraries, but no line names it. *)
 
 open Concord
 open Lwt.Syntax

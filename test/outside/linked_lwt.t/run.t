@@ -1,4 +1,4 @@
-Lwt's own loop, in a program that links the adapter and does not name it.
+Lwt's own loop, in a program that links the adapter but doesn't name it.
 
   $ . ../project.sh
   $ install concord concord-suspend concord-lwt

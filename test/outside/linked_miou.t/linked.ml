@@ -1,4 +1,4 @@
-(* concord-miou is among the libraries, and no line names it. *)
+(* concord-miou is among the libraries, but no line names it. *)
 
 let () =
   Miou_unix.run @@ fun () ->

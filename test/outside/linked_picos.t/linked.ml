@@ -1,4 +1,4 @@
-(* concord-picos is among the libraries, and no line names it. *)
+(* concord-picos is among the libraries, but no line names it. *)
 
 open Concord
 module Flock = Picos_std_structured.Flock

@@ -1,4 +1,4 @@
-Fibers of Picos, in a program that links the adapter and does not name it.
+Fibers of Picos, in a program that links the adapter but doesn't name it.
 
   $ . ../project.sh
   $ install concord concord-suspend concord-picos

@@ -1,5 +1,6 @@
-(* An HTTP server of cohttp-lwt-unix, in one process with a domain of Eio and a pool of domains. The same server runs
-   under Lwt_main.run, which every existing server has, and under Concord_lwt.run. *)
+(* An HTTP server of cohttp-lwt-unix, in one process with a domain of Eio and a pool of
+   domains. The same server runs under Lwt_main.run, which every existing server uses, and
+   under Concord_lwt.run. *)
 
 open Lwt.Syntax
 module Task = Domainslib.Task
@@ -12,7 +13,7 @@ type shared = {
   pool : Task.pool;
   tickets : int Concord.Stream.t;  (** An Eio domain adds, Lwt takes. *)
   notes : string Concord.Mailbox.t;  (** Lwt puts, the Eio domain takes. *)
-  table : string Concord.Lazy.t;  (** Whoever comes first computes it. *)
+  table : string Concord.Lazy.t;  (** The first task that needs it computes it. *)
 }
 
 let share pool =
@@ -85,7 +86,7 @@ let handle { pool; tickets; notes; table } request =
 
 (* --- A client, and all of it ------------------------------------------------------ *)
 
-(* A machine without the list of services does not know the port of http. *)
+(* A machine without the list of services doesn't know the port of http. *)
 let context port =
   let hosts = Hashtbl.create 1 in
   Hashtbl.add hosts "board" (`TCP (Ipaddr.V4 Ipaddr.V4.localhost, port));
@@ -116,7 +117,7 @@ let serve_and_ask shared () =
   let server =
     Server.create ~stop ~mode:(`TCP (`Socket socket)) (Server.make ~callback ())
   in
-  (* All at once: none keeps another from being served. *)
+  (* All requests come at once, and none keeps another from being served. *)
   let paths =
     [ "fib/25"; "table"; "note/milk"; "fib/20"; "table"; "slow"; "nothing" ]
   in

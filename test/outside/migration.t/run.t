@@ -1,4 +1,5 @@
-The same program with the structures of another library, and of Concord: both print the same.
+The same program with the structures of another library and with those of Concord. Both print
+the same.
 
   $ . ../project.sh
   $ install concord concord-suspend concord-domainslib concord-eio concord-lwt

@@ -1,5 +1,5 @@
-(* Async's deferreds, scheduler and input and output stay; what is waited in is Concord's, and other domains may take
-   part. *)
+(* Async's deferreds, scheduler and I/O stay. Deferreds wait in Concord's structures, and other
+   domains may use these too. *)
 
 open Core
 open Async

@@ -1,4 +1,4 @@
-The same program with the structures of Async, and of Concord.
+The same program with the structures of Async and with those of Concord.
 
   $ . ../project.sh
   $ install concord concord-suspend concord-async

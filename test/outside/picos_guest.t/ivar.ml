@@ -1,4 +1,4 @@
-(* An Eio fiber reads what a fiber of Picos in another domain fills, as in the
+(* An Eio fiber reads a value that a fiber of Picos in another domain fills, as in the
    interface of Concord_picos. *)
 
 let answer = Picos_std_sync.Ivar.create ()

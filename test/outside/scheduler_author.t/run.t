@@ -1,4 +1,4 @@
-The author of a scheduler: the library needs the contract alone.
+The author of a scheduler. The library needs only the contract.
 
   $ . ../project.sh
   $ install concord-suspend

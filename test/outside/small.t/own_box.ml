@@ -1,4 +1,4 @@
-(* It waits, in none of the library's structures. *)
+(* It waits, but in none of the library's structures. *)
 open Concord.Tools
 
 let () =

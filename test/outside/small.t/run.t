@@ -1,5 +1,5 @@
-A program contains the modules of the library that it uses. Those that CONCORD_DEBUG asks for are among them, although
-neither program names them.
+A program contains only the modules of the library that it uses. It also contains the modules
+that CONCORD_DEBUG needs, although neither program names them.
 
   $ . ../project.sh
   $ install concord concord-suspend

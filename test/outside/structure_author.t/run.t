@@ -1,4 +1,4 @@
-The author of a structure: an exchanger, made with Structure_kit, on three hosts.
+The author of a structure. It is an exchanger, made with Structure_kit, on three hosts.
 
   $ . ../project.sh
   $ install concord concord-suspend

@@ -1,4 +1,4 @@
-Threads and domains only: no scheduler is linked.
+Only threads and domains. No scheduler is linked.
 
   $ . ../project.sh
   $ install concord concord-suspend

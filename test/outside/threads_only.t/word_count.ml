@@ -1,4 +1,5 @@
-(* Counts words on several domains: threads read, domains count, one thread sums up. No scheduler is linked. *)
+(* Counts words on several domains. Threads read, domains count, and one thread sums up. No
+   scheduler is linked. *)
 
 open Concord
 
@@ -11,7 +12,7 @@ let texts =
 
 let words text = List.filter (( <> ) "") (String.split_on_char ' ' text)
 
-(* A bounded queue keeps readers from running ahead of those who count. *)
+(* A bounded queue keeps readers from running ahead of the counting domains. *)
 let lines : string Stream.t = Stream.create 2
 
 module Counts = Map.Make (String)
@@ -99,7 +100,7 @@ let () =
   Promise.fill stop ();
   Thread.join server;
 
-  (* Tasks that end together, on a host that is a plain thread. *)
+  (* Tasks that end together, on a plain thread. *)
   let squares = Tasks.all (List.init 4 (fun i () -> i * i)) in
   print_endline (String.concat " " (List.map string_of_int squares));
   match

@@ -1,4 +1,4 @@
-(* What scopes and waits leave of a fiber of Picos. *)
+(* The state of a fiber of Picos after scopes and waits. *)
 
 open Picos
 open Concord
@@ -6,9 +6,9 @@ open Concord.Tools
 open Concord_test_support.Check
 open Schedulers
 
-(* Only a scheduler that is registered opens scopes itself. *)
+(* Only a registered scheduler opens scopes itself. *)
 
-(* Though nothing has waited. *)
+(* It is cancelled, although nothing has waited. *)
 let cancelled_in_scope () =
   (registered fifo).run @@ fun () ->
   let computation = Computation.create () and ended = Promise.create () in
@@ -31,7 +31,8 @@ let deferred () =
   Scope.run ignore;
   no "restored" (is_forbidden ())
 
-(* Moonpool starts a fiber for a fiber that is cancelled, too. *)
+(* The library has to check for this, because Moonpool starts a fiber even if the forking fiber
+   is cancelled. *)
 let fork_of_cancelled s () =
   (registered s).run @@ fun () ->
   let computation = Computation.create () and told = Promise.create () in
@@ -48,7 +49,7 @@ let fork_of_cancelled s () =
   yes "cancelled" (Promise.await told = Some Ended);
   no "the task has begun" !begun
 
-(* The scope does not wait for a task that the scheduler has not started. *)
+(* The scope doesn't wait for a task that the scheduler has not started. *)
 let refused () =
   let refusing f =
     let effc (type a) (e : a Effect.t) :
@@ -64,7 +65,7 @@ let refused () =
       raises "what the scheduler raises" Ended (fun () ->
           refusing (fun () -> Scope.fork scope ignore)))
 
-(* Each wait and each scope is forgotten by the computation of its fiber. *)
+(* The computation of a fiber must forget each wait and each scope. *)
 let little what f =
   let live () =
     Gc.full_major ();
@@ -118,7 +119,7 @@ let memory_of_guests () =
       done);
   over := true
 
-(* Its computation is not cancelled with it. *)
+(* The task is cancelled, but the computation of its fiber isn't. *)
 let memory_of_cancelled () =
   Concord_fifo.run @@ fun () ->
   let computation = Computation.create () and over = ref false in

@@ -1,4 +1,4 @@
-(* Picos is to be configured by the main thread. *)
+(* Picos must be configured by the main thread. *)
 let run () =
   Schedulers.fifo.run ignore;
   Concord_test_support.Check.run "concord-picos"

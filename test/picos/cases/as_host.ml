@@ -1,4 +1,4 @@
-(* The suite for hosts, on fibers of Picos. *)
+(* Runs the suite for hosts on fibers of Picos. *)
 
 open Concord_testkit.Host
 open Concord_test_own
@@ -37,7 +37,7 @@ let hosts =
   @ List.map (fun s -> as_fiber s.name s) [ in_fifo; in_eio; in_pool ]
   @ [ as_fiber "Picos" fifo ]
 
-(* Picos is to be configured by the main thread. *)
+(* Picos must be configured by the main thread. *)
 let run () =
   fifo.run ignore;
   Own.test hosts

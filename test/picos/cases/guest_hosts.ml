@@ -1,4 +1,5 @@
-(* Tasks that are fibers of Picos: how their host cancels them; and what every host owes. *)
+(* Tasks that are fibers of Picos: how their host cancels them, and the requirements for every
+   host. *)
 
 open Picos
 open Picos_std_structured
@@ -8,7 +9,7 @@ open Concord_test_hosts
 
 (* --- The host cancels ---------------------------------------------------------------- *)
 
-(* All fibers are unwound, also those of bundles. *)
+(* All fibers are unwound, including those of bundles. *)
 let host_cancels (host : Cancelling.host) () =
   host.run @@ fun () ->
   let begun = ref 0 and unwound = ref 0 and over = ref None in
@@ -38,7 +39,7 @@ let host_cancels (host : Cancelling.host) () =
   yes "the host's exception" (!over = Some true);
   int "all were unwound" 3 !unwound
 
-(* What a fiber defers, the host defers. *)
+(* If a fiber defers cancellation, its host defers it too. *)
 let host_defers (host : Cancelling.host) () =
   host.run @@ fun () ->
   let ivar = P.Ivar.create () and box = Concord.Mvar.create_empty () in
@@ -65,7 +66,8 @@ let host_defers (host : Cancelling.host) () =
   Concord.Mvar.put box 2;
   Cancelling.until host "it has both" (fun () -> !got = Some 3)
 
-(* A fiber whose own computation goes on learns in Picos's words that its host does not. *)
+(* A fiber's host is cancelled, but the fiber's own computation isn't. The fiber learns of the
+   cancellation as Picos reports one. *)
 let host_refuses (host : Cancelling.host) () =
   host.run @@ fun () ->
   let computation = Computation.create () in
@@ -106,8 +108,9 @@ let hosts =
       Tasks_first.everywhere (name ^ ", first, timeouts, lists", run);
     ]
   in
-  (* One of these cases runs a scheduler in a further thread. On a domain of a pool that
-     takes the order of the schedulers that run there from [Domain_local_await]. *)
+  (* One of these cases runs a scheduler in a further thread. That doesn't work on a domain of
+     a pool, where [Domain_local_await] determines the order of the schedulers. So pools are
+     left out. *)
   let tasks (place : Places.place) =
     let run f = place.run (fun () -> Concord_picos.as_fiber f) in
     Tasks_cases.everywhere ("as_fiber in " ^ place.name ^ ", tasks", run)

@@ -1,5 +1,5 @@
-(* Tasks of other hosts in Picos's structures. On the other side are fibers of Picos in
-   another domain. *)
+(* Tasks of other hosts in Picos's structures. The other side is fibers of Picos in another
+   domain. *)
 
 open Picos
 module P = Picos_std_sync
@@ -10,7 +10,7 @@ let elsewhere f = domain (fun () -> Schedulers.fifo.run f)
 
 exception Boom
 
-(* A box of one place. *)
+(* A box with room for one value. *)
 let mutex_and_condition () =
   let mutex = P.Mutex.create () and changed = P.Condition.create () in
   let box = ref None and n = 200 in

@@ -1,4 +1,4 @@
-(* Tasks of other hosts as fibers of Picos: each case runs in a fiber that is a task of some
+(* Tasks of other hosts as fibers of Picos. Each case runs in a fiber that is a task of some
    host. *)
 
 open Picos
@@ -43,13 +43,13 @@ let fails () =
         ]);
   yes "the other one was unwound, or did not begin" (Atomic.get unwound <= 1)
 
-(* [wait ()] for ever, in a fiber of a bundle that is terminated. *)
+(* [wait ()] waits forever, in a fiber of a bundle that is terminated. *)
 let terminated ~is_waiting wait =
   let unwound = ref false in
   Bundle.join_after (fun bundle ->
       Bundle.fork bundle (fun () ->
           match wait () with
-          | () -> Alcotest.fail "it went on"
+          | () -> Alcotest.fail "it continued"
           | exception Control.Terminate -> unwound := true);
       eventually ~pause:Fiber.yield "it waits" is_waiting;
       Bundle.terminate bundle);
@@ -68,9 +68,9 @@ let terminated_in_ours () =
   terminated
     ~is_waiting:(fun () -> Concord.Mvar.waiters m = 1)
     (fun () -> Concord.Mvar.take m);
-  int "nobody waits" 0 (Concord.Mvar.waiters m)
+  int "no task waits" 0 (Concord.Mvar.waiters m)
 
-(* It neither lets others go on nor starts them. *)
+(* A cancelled fiber neither lets others run nor starts them. *)
 let cancelled () =
   let computation = Computation.create () in
   let begun = Atomic.make false and over = Atomic.make false in
@@ -86,7 +86,7 @@ let cancelled () =
   eventually ~pause:Fiber.yield "it is over" (fun () -> Atomic.get over);
   no "another one has begun" (Atomic.get begun)
 
-(* The host's cancellation is deferred with that of Picos. *)
+(* The host's cancellation is deferred together with that of Picos. *)
 let deferred () =
   let m = Concord.Mvar.create_empty () and got = ref 0 in
   Bundle.join_after (fun bundle ->
@@ -94,7 +94,7 @@ let deferred () =
           got := Control.protect (fun () -> Concord.Mvar.take m);
           got := !got + Concord.Tasks.protect (fun () -> Concord.Mvar.take m);
           match Control.raise_if_canceled () with
-          | () -> Alcotest.fail "it was not told"
+          | () -> Alcotest.fail "it was not cancelled"
           | exception Control.Terminate -> ());
       let has_waiter () =
         eventually ~pause:Fiber.yield "it waits" (fun () ->
@@ -102,7 +102,7 @@ let deferred () =
       in
       has_waiter ();
       Bundle.terminate bundle;
-      (* which is the bundle of this fiber too *)
+      (* This fiber belongs to the same bundle. *)
       Control.protect (fun () ->
           int "it waits" 1 (Concord.Mvar.waiters m);
           Concord.Mvar.put m 1;
@@ -149,7 +149,7 @@ let nested () =
       wait ());
   wait ()
 
-(* A task of a scheduler inside is no fiber, unless it says so. *)
+(* A task of an inner scheduler isn't a fiber, unless it calls [as_fiber]. *)
 let scheduler_inside () =
   Concord_fifo.run (fun () ->
       let ivar = P.Ivar.create () in
@@ -173,7 +173,7 @@ let result () =
   int "value" 1 (Concord_picos.as_fiber (fun () -> 1));
   raises "exception" Boom (fun () ->
       Concord_picos.as_fiber (fun () -> raise Boom));
-  (* fibers that nobody joins *)
+  (* These fibers are never joined. *)
   let ended = Atomic.make 0 in
   Concord_picos.as_fiber (fun () ->
       for _ = 1 to 5 do

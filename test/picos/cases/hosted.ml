@@ -1,4 +1,4 @@
-(* What every host owes, in fibers of Picos. *)
+(* The requirements for every host, in fibers of Picos. *)
 
 open Concord_test_support.Check
 open Concord_test_hosts
@@ -15,7 +15,7 @@ let anywhere (s : Schedulers.t) =
   (s.name ^ ", reached", Reach_cases.place s.name Reach_cases.suspends s.run)
   :: lazies s
 
-(* These cases count in plain references, and look in which order tasks go on. *)
+(* These cases count in plain references, and check the order in which tasks continue. *)
 let one_by_one (s : Schedulers.t) =
   [
     Tasks_cases.everywhere (s.name ^ ", tasks", s.run);

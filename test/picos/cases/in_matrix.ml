@@ -32,7 +32,7 @@ module Guest = struct
     Concord_picos.as_fiber (fun () -> Schedulers.all_of tasks)
 end
 
-(* Picos is to be configured by the main thread. *)
+(* Picos must be configured by the main thread. *)
 let run () =
   Schedulers.fifo.run ignore;
   Matrix.run_with ~peers:[] (module Host) ~title:"With Picos"

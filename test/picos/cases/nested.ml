@@ -1,4 +1,4 @@
-(* Schedulers inside the tasks of others, in every order, with those of Picos. *)
+(* Schedulers inside the tasks of others, in every order, including those of Picos. *)
 
 open Concord
 open Nested_cases

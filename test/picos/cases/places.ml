@@ -1,4 +1,4 @@
-(* Where a task can be a fiber of Picos. *)
+(* The places in which a task can be a fiber of Picos. *)
 
 open Concord_test_support.Check
 

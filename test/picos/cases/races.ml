@@ -1,5 +1,5 @@
-(* Each fiber that waits is both resumed, from another domain, and cancelled. Whoever
-   wins, what the wait was for is in one place. *)
+(* Each waiting fiber is both resumed, from another domain, and cancelled. In both cases the
+   value must be in exactly one place. *)
 
 open Concord
 open Concord_test_support.Check
@@ -9,10 +9,10 @@ type one = {
   wait : unit -> unit;
   waiters : unit -> int;
   wake : unit -> unit;
-  is_right : returned:bool -> bool;  (** At rest. *)
+  is_right : returned:bool -> bool;  (** Called at rest. *)
 }
 
-(* [take] is to get 1, or [left] is to find it. *)
+(* Either [take] returns 1, or [left] finds it. *)
 let taking ~take ~waiters ~wake ~left =
   let got = ref None in
   {
@@ -92,7 +92,7 @@ let semaphore () =
         Semaphore.Counting.get_value t = if returned then 0 else 1);
   }
 
-(* One of two: the other one is not taken. *)
+(* One of two. The other one is not taken. *)
 let choice () =
   let a = Mvar.create_empty () and b = Mvar.create_empty () in
   let got = ref 0 in
@@ -145,7 +145,7 @@ let race (s : Schedulers.t) n make () =
   Latch.await ended;
   Array.iteri
     (fun i one ->
-      int "nobody waits" 0 (one.waiters ());
+      int "no task waits" 0 (one.waiters ());
       yes "it is in one place" (one.is_right ~returned:returned.(i)))
     all
 

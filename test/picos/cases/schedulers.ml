@@ -22,7 +22,7 @@ let randoms =
 
 let all = [ fifo; random; randoms; multififo; thread ]
 
-(* Known as the innermost scheduler. *)
+(* Registered as the innermost scheduler. *)
 let registered (s : t) =
   {
     name = s.name ^ ", registered";
@@ -33,7 +33,7 @@ let registered (s : t) =
 
 exception Ended
 
-(* A fiber with a computation of its own, and what cancels that. *)
+(* A fiber with its own computation. The result cancels that computation. *)
 let spawn f =
   let computation = Computation.create () in
   let begun = Atomic.make false in
@@ -49,7 +49,7 @@ let spawn f =
 (* Runs the functions in fibers, until all have ended. *)
 let all_of fs = Picos_std_structured.Run.all fs
 
-(* A fiber that runs at all runs until it waits: on one thread. *)
+(* On one thread, a fiber that has begun runs until it waits. *)
 let cancelling (s : t) =
   Concord_test_hosts.Cancelling.
     {

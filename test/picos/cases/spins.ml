@@ -1,5 +1,5 @@
-(* A fiber looks before it sleeps: the first one that waits in a domain does so. Hence a
-   domain for each test. *)
+(* A fiber spins before it sleeps, at least the first one that waits in a domain. So each test
+   has its own domain. *)
 
 open Picos
 open Concord
@@ -31,7 +31,7 @@ let performed ~yields ~awaits n =
   int "yields" yields n.yields;
   int "awaits" awaits n.awaits
 
-(* A task that waits, and another one that resumes it when [go_on] says so. *)
+(* A task waits, and another one resumes it when [go_on] is true. *)
 let resumed_when go_on =
   let resume = ref None in
   counting (fun n ->
@@ -42,7 +42,7 @@ let resumed_when go_on =
         yes "told" ((Option.get !resume) (Ok ()))
       in
       let _cancel : unit -> unit = spawn other in
-      (* what the other one and [spawn] perform is not counted here *)
+      (* The effects of the other task and of [spawn] aren't counted. *)
       n.yields <- 0;
       n.awaits <- 0;
       Suspend.suspend (fun resumer ->
@@ -57,7 +57,7 @@ let when_it_sleeps () =
   let n = resumed_when (fun n -> n.awaits = 1) in
   performed ~yields:400 ~awaits:1 n
 
-(* The last effect is no constant. *)
+(* The last effect must not be a constant. *)
 let at_once () =
   let last = ref (Obj.repr ()) in
   let effc (type a) (e : a Effect.t) :
@@ -76,7 +76,7 @@ let at_once () =
   no "of values" (last_of value == last_of value);
   no "of exceptions" (last_of failure == last_of failure)
 
-(* One that sleeps was there before one that looks. *)
+(* A sleeping fiber was there before a spinning one. *)
 let in_order () =
   let gate = Promise.create () and order = ref [] in
   let ended = Latch.create 3 in
@@ -85,7 +85,7 @@ let in_order () =
     order := i :: !order;
     Latch.count_down ended
   in
-  (* the first look is in vain, and the next wait does not look *)
+  (* The first wait spins in vain, so the next one doesn't spin. *)
   ignore (Event.sync_before 0.001 Event.never : unit option);
   List.iter (fun i -> ignore (spawn (wait i) : unit -> unit)) [ 1; 2; 3 ];
   eventually ~pause:Fiber.yield "they wait" (fun () -> Promise.waiters gate = 3);
@@ -100,7 +100,7 @@ exception Told
 let[@inline never] cancels computation =
   Computation.cancel computation Told (Printexc.get_callstack 10)
 
-(* [f] in a fiber that has looked for so many turns when it is cancelled. *)
+(* Runs [f] in a fiber that is cancelled after it has spun for this number of turns. *)
 let cancelled_after turns ~then_ f =
   let computation = Computation.create () and ended = Promise.create () in
   let run _ =
@@ -125,8 +125,8 @@ let is_told = function
   | Error (Told, backtrace) -> contains backtrace "cancels"
   | Error _ | Ok _ -> false
 
-(* It looks for 400 turns. Then it sleeps: and what it attached when it looked wakes
-   it. *)
+(* The fiber spins for 400 turns and then sleeps. While it spins, it attaches itself to its
+   computation, and this attachment wakes it later. *)
 let cancelled () =
   List.iter
     (fun turns ->
@@ -137,7 +137,7 @@ let cancelled () =
           yes "cancelled"
             (is_told (cancelled_after turns ~then_ (fun () -> Mvar.take m)));
           yes "it is there" (Mvar.take_available m = Some 1);
-          int "nobody waits" 0 (Mvar.waiters m))
+          int "no task waits" 0 (Mvar.waiters m))
         ())
     [ 1; 2; 200; 398; 399; 400; 401; 402; 403; 450 ]
 
@@ -162,7 +162,7 @@ let forbidden turns () =
   let take () = Suspend.protect (fun () -> Mvar.take m) in
   yes "taken" (cancelled_after turns ~then_ take = Ok 1)
 
-(* The computation forgets each look. *)
+(* The computation forgets each spinning wait. *)
 let memory () =
   let there = Mvar.create_empty () and back = Mvar.create_empty () in
   let n = 5_000 in
@@ -179,7 +179,7 @@ let memory () =
       done);
   join ()
 
-(* Each value is in one place, whoever is faster. *)
+(* Each value is in exactly one place, whichever side is faster. *)
 let no_value_is_lost ~rounds (s : Schedulers.t) () =
   in_domain @@ fun () ->
   s.run @@ fun () ->
@@ -227,7 +227,7 @@ let between (s, rounds) =
     test (s.name ^ ", Fifo") (exchange s.run (fun f -> Concord_fifo.run f));
   ]
 
-(* Fibers that are threads take their time. *)
+(* Fibers that are threads are slower, so they run fewer rounds. *)
 let on = [ (fifo, many); (random, many); (thread, many / 50) ]
 
 let suites =
@@ -241,7 +241,7 @@ let suites =
           test "effects of a wait that ends at once" (main fifo at_once);
           test "order" (main fifo in_order);
         ] );
-      ( "looks, cancelled",
+      ( "spins, cancelled",
         [
           test "at any turn" cancelled;
           test "resumed before" (main fifo resumed_before);
@@ -253,5 +253,5 @@ let suites =
             (fun ((s : Schedulers.t), rounds) ->
               test ("no value is lost: " ^ s.name) (no_value_is_lost ~rounds s))
             on );
-      ("looks, two domains", List.concat_map between on);
+      ("spins, two domains", List.concat_map between on);
     ]

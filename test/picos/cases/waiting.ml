@@ -1,4 +1,4 @@
-(* What is special to waits of Picos's fibers in Concord's structures. *)
+(* The special properties of waits of Picos's fibers in Concord's structures. *)
 
 open Picos
 open Concord
@@ -12,7 +12,7 @@ let has_waiter m =
 let is_set what promise =
   eventually ~pause:Fiber.yield what (fun () -> Promise.is_resolved promise)
 
-(* Takes, and says how that ended. *)
+(* Takes, and returns how that ended. *)
 let taker m =
   let ended = Promise.create () in
   let cancel =
@@ -37,12 +37,12 @@ let cancelled s () =
   let cancel, ended = taker m in
   cancel ();
   yes "cancelled" (Promise.await ended = Error Ended);
-  int "nobody waits" 0 (Mvar.waiters m);
+  int "no task waits" 0 (Mvar.waiters m);
   let _, ended = taker m in
   Mvar.put m 2;
   yes "the next one takes" (Promise.await ended = Ok 2)
 
-(* Before the fiber has its turn. *)
+(* Both happen before the fiber's turn. *)
 let decided_at_once () =
   fifo.run @@ fun () ->
   let m = Mvar.create_empty () in
@@ -57,8 +57,8 @@ let decided_at_once () =
   yes "taken" (Promise.await ended = Ok 2);
   yes "nothing is left" (Mvar.is_empty m)
 
-(* What becomes of a lazy value whose fiber is cancelled while it computes: doc/picos.mld.
-   [again] is the number of computations after another fiber has forced it. *)
+(* A fiber is cancelled while it computes a lazy value. See doc/picos.mld. [again] is the
+   number of computations after another fiber has forced the value. *)
 let cancelled_lazy from_fun force ~again () =
   fifo.run @@ fun () ->
   let gate = Promise.create () and begun = ref 0 in
@@ -103,7 +103,7 @@ exception Told
 let[@inline never] cancels computation =
   Computation.cancel computation Told (Printexc.get_callstack 10)
 
-(* All fibers of a computation, and with the backtrace of the cancellation. *)
+(* All fibers of a computation are cancelled, with the backtrace of the cancellation. *)
 let shared_computation s () =
   s.run @@ fun () ->
   let computation = Computation.create () and n = 5 in
@@ -115,7 +115,7 @@ let shared_computation s () =
     | () -> ()
     | exception Told ->
         let backtrace = Printexc.get_backtrace () in
-        (* not all domains of a pool record them *)
+        (* Not all domains of a pool record backtraces. *)
         if (not (Printexc.backtrace_status ())) || contains backtrace "cancels"
         then Atomic.incr told);
     Latch.count_down ended
@@ -126,9 +126,9 @@ let shared_computation s () =
   eventually ~pause:Fiber.yield "they wait" (fun () -> Mvar.waiters m = n);
   cancels computation;
   Latch.await ended;
-  int "all were told, and where" n (Atomic.get told)
+  int "all got the exception, with its backtrace" n (Atomic.get told)
 
-(* That is no reason for a fiber to stop waiting. *)
+(* When its computation returns, a fiber doesn't stop waiting. *)
 let computation_returns s () =
   s.run @@ fun () ->
   let m = Mvar.create_empty () and ended = Promise.create () in
@@ -142,7 +142,7 @@ let computation_returns s () =
   done;
   int "it waits" 1 (Mvar.waiters m);
   Mvar.put m 1;
-  (* now its computation has returned before *)
+  (* Now its computation has returned before. *)
   has_waiter m;
   Mvar.put m 2;
   int "both" 3 (Promise.await ended)
@@ -168,7 +168,7 @@ let forbidden s () =
   Mvar.put m 2;
   yes "afterwards" (Promise.await ended = (3, Some Ended))
 
-(* How many effects of a wait's own pass on the way to the scheduler. *)
+(* How many effects of waits pass on the way to the scheduler. *)
 let awaits f =
   let n = ref 0 in
   let effc (type a) (e : a Effect.t) :
@@ -179,15 +179,15 @@ let awaits f =
   Effect.Deep.try_with f () { effc };
   !n
 
-(* By these is found on which computations' stacks the fiber is: so a wait that ends at once
-   performs one as well. *)
+(* The library uses these effects to find the computations on the fiber's stack. So even a wait
+   that ends at once performs one. *)
 let effects () =
   fifo.run @@ fun () ->
   let waits block () = try Suspend.suspend block with Told -> () in
   int "a value" 1 (awaits (waits (fun _ -> Some ())));
   int "an exception" 1 (awaits (waits (fun _ -> raise Told)))
 
-(* Before it waits: the resumption comes first. *)
+(* The fiber is cancelled before it waits, but the resumption comes first. *)
 let cancelled_in_block () =
   fifo.run @@ fun () ->
   let ended_of block =
@@ -231,7 +231,8 @@ let parallel s () =
           raise Told));
   int "all were unwound" 10 (Atomic.get unwound)
 
-(* The cancellation of the fiber goes to the tasks of its scope, unless it forbids that. *)
+(* The cancellation of the fiber is passed to the tasks of its scope, unless the fiber forbids
+   that. *)
 let scope_of_cancelled ~forbid s () =
   s.run @@ fun () ->
   let m = Mvar.create_empty () and ended = Promise.create () in
@@ -278,7 +279,7 @@ let local_await () =
   in
   eventually ~pause:Fiber.yield "it has one" (fun () -> !trigger <> None);
   (Option.get !trigger).release ();
-  is_set "it goes on" ended
+  is_set "it continues" ended
 
 (* --- Promises ----------------------------------------------------------------- *)
 
@@ -308,12 +309,12 @@ let timeouts s () =
   s.run @@ fun () ->
   let m : unit Mvar.t = Mvar.create_empty () in
   yes "too late" (Event.sync_before 0.005 (Mvar.take_evt m) = None);
-  int "nobody waits" 0 (Mvar.waiters m)
+  int "no task waits" 0 (Mvar.waiters m)
 
 let on (s : Schedulers.t) =
   ( "waits: " ^ s.name,
     [
-      test "others go on" (others_go_on s);
+      test "others continue" (others_go_on s);
       test "cancelled" (cancelled s);
       test "a computation of several fibers" (shared_computation s);
       test "the computation returns" (computation_returns s);
@@ -323,7 +324,7 @@ let on (s : Schedulers.t) =
       test "a scope of a fiber that is cancelled"
         (scope_of_cancelled ~forbid:false s);
       test "the same, forbidden" (scope_of_cancelled ~forbid:true s);
-      test "told apart" (told_apart s);
+      test "distinguished" (told_apart s);
     ] )
 
 let suites =

@@ -1,4 +1,4 @@
-(* The suite for hosts, on tasks of Moonpool; and on other hosts where Moonpool is linked. *)
+(* Runs the suite for hosts on tasks of Moonpool, and on other hosts if Moonpool is linked. *)
 
 open Concord_test_own
 open Concord_test_moonpool.Moonpool_hosts
@@ -13,8 +13,8 @@ module Main = Concord_test_picos.Picos_hosts.Make (struct
   let domains = false
 end)
 
-(* The threads of a [Ws_pool] take what is in their own queues first: they do not see what
-   others resume as long as their tasks yield. *)
+(* The threads of a [Ws_pool] serve their own queues first. As long as their tasks yield, they
+   don't see tasks that others resume. *)
 let all_but_fair =
   [ "H1"; "H2"; "H3"; "H4"; "S1"; "S2"; "S3"; "S4"; "S5"; "backtraces" ]
   @ [ "inside"; "around"; "foreign"; "domains"; "protect"; "failures"; "end" ]

@@ -69,20 +69,20 @@ let inside_eio () =
   int "waited for" 2 (Mvar.take m);
   Moonpool.Fut.await put
 
-(* What the documentation says of it. *)
+(* The documentation describes this behaviour. *)
 let shut_down with_pool () =
   let m = Mvar.create_empty () in
   with_pool (fun pool ->
       Moonpool.run_async pool (fun () -> ignore (Mvar.take m : int));
       eventually "it waits" (fun () -> Mvar.waiters m = 1));
   (match Mvar.put m 1 with
-  | () -> Alcotest.fail "nobody was told"
+  | () -> Alcotest.fail "the shutdown was not reported"
   | exception Moonpool.Shutdown -> ());
-  int "nobody waits" 0 (Mvar.waiters m);
+  int "no task waits" 0 (Mvar.waiters m);
   Mvar.put m 2;
   int "it works" 2 (Mvar.take m)
 
-(* After [Main] has run twice, Moonpool 0.11 makes no pool any more: so it comes last. *)
+(* After [Main] has run twice, Moonpool 0.11 makes no further pool, so it comes last. *)
 let run () =
   run "Moonpool"
     (List.concat_map hosted pools

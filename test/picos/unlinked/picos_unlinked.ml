@@ -1,5 +1,4 @@
-(* Fibers of Picos without concord-picos: what waits blocks its thread, and is resumed all
-   the same. *)
+(* Fibers of Picos without concord-picos. A wait blocks its thread, but it is still resumed. *)
 
 open Concord
 open Concord_test_support.Check
@@ -15,12 +14,12 @@ let blocks () =
         Mvar.put m 1)
   in
   int "it has the value" 1 (Mvar.take m);
-  no "the others have stood still" !went_on;
+  no "the others have not run" !went_on;
   join ();
   Picos.Fiber.yield ();
-  yes "they go on" !went_on
+  yes "they continue" !went_on
 
-(* A scheduler of ours inside of the fiber is the host there. *)
+(* Inside the fiber, one of our schedulers is the host. *)
 let scheduler_inside () =
   Picos_mux_fifo.run @@ fun () ->
   Concord_fifo.run @@ fun () ->

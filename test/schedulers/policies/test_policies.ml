@@ -1,5 +1,5 @@
-(* The order of the four policies, and what their scheduler does where other things than
-   turns end a task. The suite for hosts (test/testkit) has what holds for every host. *)
+(* The order of the four policies, and how their scheduler behaves when a task is cancelled,
+   fails or is interrupted. The suite for hosts (test/testkit) tests the rules for every host. *)
 
 open Concord
 open Concord_test_support
@@ -20,7 +20,7 @@ let fifo () =
   traced [ "body"; "a"; "b"; "c"; "a again"; "b again"; "c again" ] (fun say ->
       Concord_policies.Fifo.run (fun () -> three say))
 
-(* Those that yield come last, in their order. *)
+(* Tasks that yield come last, in their order. *)
 let lifo () =
   traced [ "body"; "c"; "b"; "a"; "c again"; "b again"; "a again" ] (fun say ->
       Concord_policies.Lifo.run (fun () -> three say))
@@ -64,7 +64,7 @@ let deadline () =
   with_priority 1. (fun () -> fork "first");
   with_priority 2. (fun () -> fork "second too")
 
-(* Whoever forks in depth keeps few tasks. *)
+(* If tasks are forked in depth, few are alive at once. *)
 let most_alive run n =
   let alive = ref 0 and most = ref 0 in
   let rec fib n =
@@ -122,7 +122,7 @@ let fork_from_outside () =
           Scope.fork around (fun () ->
               raises "in no task of it" outside (fun () ->
                   Scope.fork inner ignore));
-          (* Until that has ended. *)
+          (* Waits until that task has ended. *)
           let seen = Promise.create () in
           Scope.fork around (Promise.fill seen);
           Promise.await seen));
@@ -158,7 +158,7 @@ let cancelled_by_its_host () =
               Promise.fill waits ();
               Promise.await go
             in
-            (* The first one in a task of its own. *)
+            (* The first function runs in its own task. *)
             ignore (Tasks.both wait ignore : unit * unit);
             say "protected"));
     try Event.sync Event.never
@@ -193,7 +193,7 @@ let deep () =
   in
   int "sum" 2_000 (Concord_policies.Lifo.run (fun () -> chain 2_000))
 
-(* A scope that is used for long does not keep the tasks that have ended. *)
+(* A scope that is used for a long time doesn't keep the tasks that have ended. *)
 let forgets () =
   Concord_policies.Fifo.run @@ fun () ->
   Scope.run @@ fun scope ->
@@ -212,7 +212,7 @@ let forgets () =
 
 exception Interrupted
 
-(* Whatever is interrupted, [run] ends. *)
+(* [run] ends, whatever the signal interrupts. *)
 let interrupted (module S : Concord_policies.S) () =
   let count = ref 0 and returned = ref 0 in
   let main () =
@@ -243,7 +243,7 @@ let interrupted (module S : Concord_policies.S) () =
   yes "interrupted" (!count > 0);
   yes "returned" (!returned > 0)
 
-(* Threads that run loops of schedulers at the same time, in one domain and in two. *)
+(* Threads run loops of schedulers at the same time, in one domain and in two. *)
 let beside_one_another () =
   let box = Mvar.create_empty () in
   let write () =

@@ -1,5 +1,5 @@
-(* Nothing is left that could resume a task. No other thread may run here: the watchdog is
-   an alarm. *)
+(* The scheduler notices that nothing is left that could resume a task. No other thread may run
+   here, so the watchdog is an alarm. *)
 
 open Concord
 open Concord_policies
@@ -11,7 +11,7 @@ let never_resumed f =
   | () -> Alcotest.fail "no deadlock was reported"
   | exception Tools.Suspend.Never_resumed -> ()
 
-(* Those that are protected too: they would wait for ever. *)
+(* Protected tasks are unwound too, because they would wait forever. *)
 let all_are_unwound () =
   let ended = ref 0 in
   let wait () =

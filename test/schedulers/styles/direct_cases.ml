@@ -1,5 +1,5 @@
-(* What is special to threads in direct style: their stacks are unwound, and all that
-   suspends may be called in them. *)
+(* The special properties of threads in direct style. Their stacks are unwound, and any
+   suspending function may be called in them. *)
 
 open Concord
 open Concord.Tools
@@ -79,7 +79,7 @@ module Make (D : Concord_styles.Direct) = struct
           stop ());
       ]
 
-  (* A finaliser may wait, if it is protected; else it is told again. *)
+  (* A finaliser may wait if it is protected. Otherwise the exception is raised again there. *)
   let finalisers_wait () =
     traced [ "told again"; "protected"; "waited" ] @@ fun say ->
     let m = Mvar.create_empty () in
@@ -121,7 +121,7 @@ module Make (D : Concord_styles.Direct) = struct
     end;
     yes "taken" (Mvar.is_empty m)
 
-  (* Filled by another domain, long after the others have ended. *)
+  (* Another domain fills it, long after the others have ended. *)
   let protected_for_long () =
     let m = Mvar.create_empty () and stopped = Promise.create () in
     let fill =
@@ -163,7 +163,7 @@ module Make (D : Concord_styles.Direct) = struct
 
   let exceptions_in_finalisers () =
     let m = Mvar.create_empty () in
-    (* what comes after the stop is dropped *)
+    (* An exception after the stop is dropped. *)
     run
       [
         (fun () -> try take_mvar m with _ -> explode ());
@@ -174,7 +174,7 @@ module Make (D : Concord_styles.Direct) = struct
     raises "a thread's own" Boom (fun () ->
         run [ (fun () -> try halt () with _ -> explode ()) ])
 
-  (* A thread that does not want to end is told so each time that it waits. *)
+  (* A thread that refuses to end gets the exception each time it waits. *)
   let insists () =
     let m = Mvar.create_empty () and told = ref 0 in
     run

@@ -1,4 +1,4 @@
-(* What is special to the indirect styles: an operation in direct style, and [direct]. *)
+(* The special properties of the indirect styles: an operation in direct style, and [direct]. *)
 
 open Concord
 open Concord.Tools
@@ -39,7 +39,7 @@ module Make (S : Style.S) = struct
     int "waiters" 0 (Mvar.waiters m);
     refused "in protect" (fun () -> Suspend.protect (fun () -> Mvar.take m));
     int "waiters" 0 (Mvar.waiters m);
-    (* nothing must wait here *)
+    (* Nothing has to wait here. *)
     run
       [
         (fun () ->
@@ -141,7 +141,7 @@ module Make (S : Style.S) = struct
 
   let tests =
     [
-      test "what must wait is refused" operations_are_refused;
+      test "operations that must wait are refused" operations_are_refused;
       test "refused, and caught" refused_and_caught;
       test "direct waits" direct_waits;
       test "direct is unwound" direct_is_unwound;

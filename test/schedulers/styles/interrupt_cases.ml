@@ -1,5 +1,5 @@
-(* A signal handler raises at any moment: [start] raises it, or it came while no thread
-   of the set ran; and the set is over, whatever was interrupted. *)
+(* A signal handler raises at any moment. Either [start] raises the exception, or it came while
+   no thread of the set ran. In each case the set is over. *)
 
 open Concord
 open Concord_test_support
@@ -42,14 +42,14 @@ module Make (S : Style.S) = struct
       match work (Mvar.create_empty ()) (ref 0) () with
       | () -> ()
       | exception Interrupted -> incr count
-      (* [Domain_local_await] is left by [Fun.protect] *)
+      (* It left a [Fun.protect] of [Domain_local_await]. *)
       | exception Fun.Finally_raised Interrupted -> incr count
       | exception e -> others := Printexc.to_string e :: !others
     in
     while Unix.gettimeofday () < until do
       Interrupting.run ~by:Interrupted ~count f
     done;
-    (* what was spawned for a set that was not started *)
+    (* Removes threads that were spawned for a set that was never started. *)
     stop_outside ();
     strings "other exceptions" [] (List.sort_uniq compare !others);
     yes "interrupted" (!count > 0)

@@ -1,4 +1,4 @@
-(* Sets that go on in another thread than that which started them, and threads that are
+(* Sets that continue in another thread than the one that started them, and threads that are
    switched at any moment. *)
 
 open Concord
@@ -7,7 +7,7 @@ open Concord_test_support
 open Check
 module Decision = Host_kit.Decision
 
-(* A host that lets each task go on somewhere else. *)
+(* A host that continues each task in another place. *)
 let elsewhere place f =
   let open Effect.Deep in
   let ended = Promise.create () in
@@ -49,7 +49,8 @@ module Make (S : Style.S) = struct
   let moves place () =
     let begun = Thread.id (Thread.self ()) and m = Mvar.create_empty () in
     let moved = ref false and sum = ref 0 in
-    (* What comes while the set still looks does not move it: so they come later and later. *)
+    (* If a value comes while the set still spins, the set doesn't move. So the values come
+       later and later. *)
     let rec fill pause n =
       if n > 0 then begin
         eventually
@@ -69,7 +70,7 @@ module Make (S : Style.S) = struct
         if Thread.id (Thread.self ()) <> begun then moved := true;
         let* () = yield () in
         let* () = direct Concord.Tasks.yield in
-        (* a thread of the same set *)
+        (* This thread belongs to the same set. *)
         spawn (fun () ->
             incr sum;
             return ());
@@ -78,7 +79,7 @@ module Make (S : Style.S) = struct
     elsewhere place (fun () ->
         spawn (reader 5);
         start ();
-        (* and the next set *)
+        (* The next set works too. *)
         spawn (fun () ->
             let* () = yield () in
             incr sum;
@@ -124,8 +125,8 @@ module Make (S : Style.S) = struct
 
   let cases =
     [
-      test "start goes on in another thread" (moves by_thread);
-      test "start goes on in another domain" (moves by_domain);
+      test "start continues in another thread" (moves by_thread);
+      test "start continues in another domain" (moves by_domain);
       test "sets of threads that are switched" switched;
     ]
 end

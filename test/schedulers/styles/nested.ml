@@ -9,7 +9,7 @@ exception Boom
 
 let[@inline never] explode () = if true then raise Boom
 
-(* The inner style, in a thread of the outer one. *)
+(* The inner style runs in a thread of the outer one. *)
 module Make (S : Style.S) (D : Concord_styles.Direct) = struct
   open S
 
@@ -48,12 +48,12 @@ module Make (S : Style.S) (D : Concord_styles.Direct) = struct
       ];
     int "sum" 5150 !sum
 
-  (* While the inner set waits, the outer one is stopped, or fails. *)
+  (* The outer set is stopped or fails while the inner one waits. *)
   let outer_ends f () =
     let m = Mvar.create_empty () and inner = ref "goes on" in
     let waits () =
       let* () = take m in
-      Alcotest.fail "it went on"
+      Alcotest.fail "it continued"
     in
     let outer () =
       match run [ waits; waits ] with
@@ -82,7 +82,7 @@ module Make (S : Style.S) (D : Concord_styles.Direct) = struct
                   return ());
               ]))
 
-  (* What is protected, in the inner set, outlives the end of both. *)
+  (* A protected wait in the inner set outlives the end of both sets. *)
   let protected () =
     let m = Mvar.create_empty () in
     traced [ "filled"; "went on" ] @@ fun say ->
@@ -162,7 +162,7 @@ module Make (S : Style.S) (D : Concord_styles.Direct) = struct
       test (outer ^ ": the inner set fails") inner_fails;
     ]
     @
-    (* a thread of Threads is not on the thread of the outer set *)
+    (* Threads of Threads don't run on the thread of the outer set. *)
     if is_light then
       [ test (outer ^ ": stopped from within") ended_from_within ]
     else []

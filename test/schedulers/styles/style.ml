@@ -1,5 +1,5 @@
-(* The three signatures as one: a value of type ['a t] is what a thread does until it
-   has an ['a]. So a case is written once, for the seven styles. *)
+(* One signature in place of the three. A value of type ['a t] is what a thread does until it
+   has an ['a]. So a case is written once for the seven styles. *)
 
 open Concord_styles
 
@@ -7,7 +7,7 @@ module type S = sig
   val name : string
 
   val is_light : bool
-  (** Threads take turns, in an order that is known. *)
+  (** Threads take turns, in a known order. *)
 
   val is_direct : bool
 
@@ -19,7 +19,7 @@ module type S = sig
   val yield : unit -> unit t
 
   val yield_outside : unit -> unit
-  (** For code that is in no thread. *)
+  (** For code outside of all threads. *)
 
   val do_outside : 'a t -> ('a -> unit) -> unit
   val skip : unit -> unit t
@@ -45,8 +45,8 @@ module Of_direct (D : Direct) = struct
   let is_direct = true
   let return v () = v
 
-  (* Not [f v ()]: if [f v] raises there, ThreadSanitizer loses count of the calls.
-     tools/tsan/run.sh says more. *)
+  (* This isn't [f v ()] because if [f v] raised there, ThreadSanitizer would miscount the
+     calls. See tools/tsan/run.sh. *)
   let then_perform f v =
     let t = f v in
     t ()
@@ -207,7 +207,7 @@ let direct : direct list =
     ("Delimited", (module Concord_styles.Delimited));
   ]
 
-(* [f ()] in a thread that runs alone, and may call what is in direct style. *)
+(* Runs [f ()] in a thread that is alone, and which may call functions in direct style. *)
 let in_thread (module S : S) f =
   let result = ref None in
   S.spawn (fun () ->

@@ -1,5 +1,4 @@
-(* The semantics of section 2.1 of the paper, and of what it leaves open, for one
-   style. *)
+(* The semantics of section 2.1 of the paper, and of what it leaves open, for one style. *)
 
 open Concord
 open Concord_test_support
@@ -25,7 +24,7 @@ module Make (S : Style.S) = struct
 
   let times n f = iter f (List.init n Fun.id)
 
-  (* Lets the others go on until it holds. *)
+  (* Lets the other threads run until the condition holds. *)
   let rec until condition =
     if condition () then return ()
     else
@@ -36,7 +35,7 @@ module Make (S : Style.S) = struct
     say s;
     return ()
 
-  (* What is said in an order that only light threads promise. *)
+  (* Messages in an order that only light threads guarantee. *)
   let in_order expected f =
     if is_light then traced expected f
     else begin
@@ -49,13 +48,13 @@ module Make (S : Style.S) = struct
 
   let nobody_waits what m = int (what ^ ": waiters") 0 (Mvar.waiters m)
 
-  (* A value that is put now reaches the next one who takes. *)
+  (* A value that is put now reaches the next thread that takes. *)
   let nothing_is_lost m =
     nobody_waits "left" m;
     yes "put" (Mvar.try_put m 99);
     yes "taken" (Mvar.take_available m = Some 99)
 
-  (* The set is clean: what is spawned now runs, alone. *)
+  (* The set is clean. A thread that is spawned now runs, and no other thread does. *)
   let clean () = traced [ "again" ] @@ fun say -> run [ says say "again" ]
 
   (* --- Starting ------------------------------------------------------------- *)
@@ -163,7 +162,7 @@ module Make (S : Style.S) = struct
       run [ thread "a"; thread "b"; thread "c" ]
     end
     else begin
-      (* Each waits for steps of the other. *)
+      (* Each thread waits for steps of the other one. *)
       let turn = Atomic.make 0 in
       let player me () =
         times 50 (fun _ ->
@@ -175,8 +174,8 @@ module Make (S : Style.S) = struct
       int "turns" 100 (Atomic.get turn)
     end
 
-  (* A thread that was resumed, one that was spawned and one that yields go on in the
-     order in which they became ready. *)
+  (* A resumed thread, a spawned one and one that yields continue in the order in which they
+     became ready. *)
   let fair () =
     if is_light then
       traced [ "waits"; "acts"; "taken"; "spawned"; "yielded" ] @@ fun say ->
@@ -215,7 +214,7 @@ module Make (S : Style.S) = struct
       ];
     int "sum" 328350 !sum
 
-  (* The paper allows for one reader and one writer. *)
+  (* The paper allows one reader and one writer. *)
   let many_readers () =
     in_order [ "a1"; "b2"; "c3" ] @@ fun say ->
     let m = Mvar.create_empty () in
@@ -235,7 +234,7 @@ module Make (S : Style.S) = struct
         reader "a";
         in_turn 1 (reader "b");
         in_turn 2 (reader "c");
-        (* each reader is there before the first value is *)
+        (* Each reader is there before the first value. *)
         in_turn 3 (fun () -> times 3 (fun i -> put m (i + 1)));
       ]
 
@@ -422,7 +421,7 @@ module Make (S : Style.S) = struct
     end;
     clean ()
 
-  (* It was given a value, and goes on with that. *)
+  (* The thread was given a value, and continues with it. *)
   let resumed_before_stop () =
     traced [ "7"; "end" ] @@ fun say ->
     let m = Mvar.create_empty () and never = Mvar.create_empty () in
@@ -445,7 +444,7 @@ module Make (S : Style.S) = struct
     nobody_waits "never" never;
     clean ()
 
-  (* A value goes to one who still waits. *)
+  (* A value goes to a thread that still waits. *)
   let goes_to_another () =
     let m = Mvar.create_empty () in
     let got = ref 0 in
@@ -494,7 +493,7 @@ module Make (S : Style.S) = struct
       nobody_waits "stopped" m
     done
 
-  (* While a thread is unwound. *)
+  (* A thread is spawned while another one is unwound. *)
   let spawned_when_stopped () =
     begin
       traced [ "stops" ] @@ fun say ->
@@ -560,7 +559,7 @@ module Make (S : Style.S) = struct
           [
             (fun () ->
               let* _ = take m in
-              Alcotest.fail "it went on");
+              Alcotest.fail "it continued");
             (fun () ->
               let* () = until (fun () -> Mvar.waiters m = 1) in
               explode ();
@@ -626,7 +625,7 @@ module Make (S : Style.S) = struct
       start ();
       refused "yield, after start" yield_outside
     end;
-    (* What need not wait needs no thread. *)
+    (* Operations that don't have to wait need no thread. *)
     let q = make_fifo () and m = Mvar.create_empty () and sum = ref 0 in
     let add n = sum := !sum + n in
     put_fifo q 1;
@@ -664,7 +663,7 @@ module Make (S : Style.S) = struct
 
   (* --- Memory ------------------------------------------------------------------------ *)
 
-  (* What the threads of a set knew is garbage when it is over. *)
+  (* When a set is over, the values that only its threads used are garbage. *)
   let nothing_leaks () =
     let m = Mvar.create_empty () and kept = Weak.create 3 in
     let[@inline never] set () =

@@ -1,4 +1,4 @@
-(* Continuations, on which some styles are built, by themselves. *)
+(* Continuations alone, on which some styles are built. *)
 
 open Concord_styles
 open Concord_test_support
@@ -77,7 +77,7 @@ let fresh_ones () =
   raises "with an exception" Boom (fun () ->
       run (fun () -> throw_exn (fresh ignore) Boom))
 
-(* Two that go on where the other one stopped. *)
+(* Two computations, each of which continues where the other one stopped. *)
 let coroutines () =
   traced [ "a0"; "b0"; "a1"; "b1"; "a2"; "b2" ] @@ fun say ->
   let other = ref None in

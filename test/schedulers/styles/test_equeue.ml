@@ -1,4 +1,4 @@
-(* Event queues, on which some styles are built, by themselves. *)
+(* Event queues alone, on which some styles are built. *)
 
 open Concord_styles
 open Concord_test_support
@@ -48,7 +48,7 @@ let one_shot () =
   List.iter (add e) [ 1; 2; 3; 4 ];
   once e (handler "c");
   run t;
-  (* the fourth one was dropped *)
+  (* The fourth event was dropped. *)
   run t
 
 let in_order () =
@@ -118,7 +118,7 @@ let source () =
       Accept);
   run t
 
-(* Who comes while an event is presented is not asked about it. *)
+(* A handler that is added while an event is presented isn't called for it. *)
 let added_meanwhile () =
   traced [ "a1"; "a2"; "b2" ] @@ fun say ->
   let t = create () in
@@ -154,7 +154,7 @@ let re_entrant () =
   add e 1;
   run t
 
-(* Removed in a run within, it is not asked any more. *)
+(* A handler that is removed in a nested run isn't called again. *)
 let removed_meanwhile () =
   traced [ "a1"; "a2"; "b2" ] @@ fun say ->
   let t = create () in
@@ -209,7 +209,7 @@ let cleared () =
   add e 2;
   run t
 
-(* A handler that was removed is garbage, although the event is not. *)
+(* A removed handler is garbage, although the event isn't. *)
 let what_is_removed_is_garbage () =
   let t = create () and kept = Weak.create 2 in
   let e = event t in
@@ -257,7 +257,7 @@ let is_found_at_once () =
   int "told" (3 * n) !count;
   yes (Printf.sprintf "%.2f s" time) (instrumented || time < 5.)
 
-(* As many wait for one event as it will happen: each is told once. *)
+(* As many handlers wait for one event as it will happen times. Each is called once. *)
 let many_of_one_event () =
   let n = 50_000 in
   let t = create () and sum = ref 0 in
@@ -306,8 +306,8 @@ let tests =
     test "clear" cleared;
     test "100,000 other events" is_found_at_once;
     test "50,000 handlers of one event" many_of_one_event;
-    test "what is not used is garbage" what_is_not_used_is_garbage;
-    test "what is removed is garbage" what_is_removed_is_garbage;
+    test "unused events and handlers are garbage" what_is_not_used_is_garbage;
+    test "removed handlers are garbage" what_is_removed_is_garbage;
   ]
 
 let () = Check.run "Equeue" [ ("Equeue", tests) ]

@@ -1,4 +1,4 @@
-(* Of threads of the styles. *)
+(* The detection of leaks, for threads of the styles. *)
 
 open Concord_test_support
 open Lost
@@ -10,7 +10,7 @@ let in_direct (module S : Concord_styles.Direct) wait =
   S.start ();
   !was_told
 
-(* Not the deadlock, which says less. *)
+(* The report must be about the leak instead of the deadlock, because a deadlock says less. *)
 let alone (module S : Concord_styles.Direct) wait =
   let was_told = ref false in
   S.spawn (fun () -> was_told := told wait);
@@ -34,7 +34,7 @@ let stopped (module S : Concord_styles.Direct) () =
   S.start ();
   Check.yes "it is unwound" !ended
 
-(* The taker is kept alive by what the putter has. *)
+(* The putter uses the box, and so keeps the taker alive. *)
 let exchanged (module S : Concord_styles.Direct) () =
   let got = ref 0 and box = S.make_mvar () in
   S.spawn (fun () -> got := S.take_mvar box);
@@ -78,7 +78,7 @@ let from_a_domain () =
   Domain.join domain;
   Check.int "taken" 55 !got
 
-(* An operation in an indirect style raises where no [try] is: the set ends. *)
+(* An operation in an indirect style raises outside of any [try], so the set ends. *)
 let turns = 100
 
 module Trampolined (S : Concord_styles.Trampolined) = struct
@@ -128,7 +128,8 @@ module type Indirect = sig
   val direct : (unit -> unit) -> bool
 end
 
-(* In the continuation monad nobody calls an operation: a value is performed. *)
+(* In the continuation monad the report shows no caller, because an operation isn't called
+   there. It is a value that is performed. *)
 let ends_the_set ~start ~shows_caller ~others (module S : Indirect) () =
   let was_told, report =
     with_report (fun () ->
@@ -136,7 +137,7 @@ let ends_the_set ~start ~shows_caller ~others (module S : Indirect) () =
         if others then S.spawn_others ();
         told start)
   in
-  Check.yes "the set is told" was_told;
+  Check.yes "the set gets the exception" was_told;
   Check.int "reports" 1 (count report gone);
   if shows_caller then
     Check.yes "the report shows the operation's caller"

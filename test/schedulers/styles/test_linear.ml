@@ -1,4 +1,4 @@
-(* A handler that drops its continuation, while the computation has a file open. *)
+(* A handler drops its continuation while the computation has a file open. *)
 
 open Concord
 open Concord_test_support
@@ -15,7 +15,7 @@ let is_open fd =
   | _ -> true
   | exception Unix.Unix_error (EBADF, _, _) -> false
 
-(* The slides' program. *)
+(* The program of the slides. *)
 let foo () = Effect.perform E
 
 let bar () =
@@ -88,14 +88,14 @@ let raises_another () =
   | () -> Alcotest.fail "what it raised was lost"
   | exception Not_found -> ()
 
-(* What the handler raises is not lost because the computation raises too. *)
+(* The handler's exception isn't lost if the computation raises too. *)
 let both_raise () =
   let body () = try foo () with Linear.Dropped _ -> raise Not_found in
   match handled (Linear.case (fun _ -> raise Exit)) body () with
   | () -> Alcotest.fail "the handler raised"
   | exception Exit -> ()
 
-(* [Fun.protect] wraps what its finaliser raises; and it is the same exception. *)
+(* [Fun.protect] wraps the exception of its finaliser, but the exception inside is the same. *)
 let finaliser_is_dropped () =
   let closed = ref 0 in
   let body () =
@@ -107,7 +107,7 @@ let finaliser_is_dropped () =
   handled (Linear.case (fun _ -> ())) body ();
   Alcotest.(check int) "what was opened is closed" 1 !closed
 
-(* A fault of the computation's own, not the handler's answer. *)
+(* This is a fault of the computation itself, not the handler's answer. *)
 let resumes_another_twice () =
   let kept = ref None in
   let keep k = kept := Some (k : (unit, unit) continuation) in
@@ -129,7 +129,7 @@ let in_outer handle f =
   in
   try_with f () { effc }
 
-(* The inner handler performs, with the inner continuation in its hand. *)
+(* The inner handler performs an effect while it holds the inner continuation. *)
 let nested log answer () =
   let note what = log := what :: !log in
   let body () =
@@ -150,7 +150,7 @@ let outer_drops () =
   in_outer (Linear.case (fun _ -> ())) (nested log (fun k -> continue k ()));
   Alcotest.(check (list string)) "in this order" both_closed (List.rev !log)
 
-(* A scheduler keeps what is above it: nothing was dropped. *)
+(* A scheduler keeps the part above it, so nothing was dropped. *)
 let outer_keeps answer () =
   let log = ref [] and kept = ref None in
   in_outer (fun k -> kept := Some k) (nested log answer);
@@ -161,13 +161,13 @@ let outer_keeps answer () =
 
 let drops (_ : (unit, unit) continuation) = ()
 
-(* As the interface says. *)
+(* The interface describes this behaviour. *)
 let kept_against_the_rules () =
   let kept = ref None in
   handled (Linear.case (fun k -> kept := Some k)) bar ();
   yes "the file is closed" (not (is_open !opened));
   match continue (Option.get !kept) () with
-  | () -> Alcotest.fail "it went on"
+  | () -> Alcotest.fail "it continued"
   | exception Effect.Continuation_already_resumed -> ()
 
 (* One case may keep some continuations, and drop others. *)
@@ -182,8 +182,8 @@ let keeps_or_drops () =
   yes "the file is closed in the end" (not (is_open !opened));
   Linear.drop (Option.get !kept)
 
-(* While the inner computation unwinds, its finaliser performs, and is dropped further out:
-   what is around the inner handler must not go on. *)
+(* While the inner computation unwinds, its finaliser performs an effect. An outer handler
+   drops it. The code around the inner handler must not continue. *)
 let outer_drops_finaliser () =
   let went_on = ref false and closed = ref false in
   let body () = Fun.protect foo ~finally:(fun () -> Effect.perform Outer) in
@@ -196,9 +196,9 @@ let outer_drops_finaliser () =
   in
   in_outer (Linear.case (fun _ -> ())) inner;
   yes "it is closed" !closed;
-  no "it went on" !went_on
+  no "it continued" !went_on
 
-(* The task waits on the way, in the scheduler around the handler. *)
+(* On the way, the task waits in the scheduler around the handler. *)
 let below_a_host () =
   Concord_fifo.run (fun () ->
       let gate = Latch.create 1 and log = ref [] in
@@ -227,7 +227,7 @@ let below_a_host () =
         [ "drops"; "unwinds"; "the gate opens"; "goes on" ]
         (List.rev !log))
 
-(* It is called by a name that a program can write. *)
+(* The printed name is one that a program can write. *)
 let is_printed () =
   let printed = ref "" in
   let body () =
@@ -247,8 +247,8 @@ let () =
           test "the handler continues" continues;
           test "the handler discontinues" discontinues;
           test "the handler continues twice" resumes_twice;
-          test "what unwinds performs" performs_again;
-          test "what unwinds raises" raises_another;
+          test "the unwinding code performs" performs_again;
+          test "the unwinding code raises" raises_another;
           test "both raise" both_raise;
           test "a finaliser is dropped" finaliser_is_dropped;
           test "the computation resumes another twice" resumes_another_twice;

@@ -1,4 +1,4 @@
-(* Prompts, on which some styles are built, by themselves. *)
+(* Prompts alone, on which some styles are built. *)
 
 open Concord_styles
 open Concord_test_support
@@ -35,7 +35,7 @@ let is_removed () =
   unhandled "by take_subcont" (fun () ->
       push_prompt p (fun () ->
           take_subcont p (fun _ -> take_subcont p (fun _ -> 1))));
-  unhandled "push_subcont pushes none" (fun () ->
+  unhandled "push_subcont pushes no prompt" (fun () ->
       push_prompt p (fun () ->
           take_subcont p (fun k ->
               push_subcont k (fun () -> take_subcont p (fun _ -> 1)))));
@@ -43,7 +43,7 @@ let is_removed () =
       push_prompt p (fun () ->
           let v = take_subcont p (fun k -> push_subcont k (fun () -> 1)) in
           v + take_subcont p (fun _ -> 1)));
-  int "push_prompt_subcont pushes one" 7
+  int "push_prompt_subcont pushes a prompt" 7
     (push_prompt p (fun () ->
          take_subcont p (fun k ->
              push_prompt_subcont p k (fun () -> take_subcont p (fun _ -> 7)))));
@@ -51,7 +51,7 @@ let is_removed () =
   unhandled "another one" (fun () ->
       push_prompt p (fun () -> take_subcont (new_prompt ()) (fun _ -> 1)))
 
-(* The last one is meant. *)
+(* The innermost prompt counts. *)
 let nested () =
   let p = new_prompt () in
   int "inner" 102
@@ -62,7 +62,7 @@ let nested () =
          100
          + push_prompt p (fun () ->
              1 + take_subcont p (fun _ -> 10 + take_subcont p (fun _ -> 5)))));
-  (* what was pushed without a prompt belongs to the outer one *)
+  (* The part that was pushed without a prompt belongs to the outer one. *)
   int "a part of a part" 1211
     (push_prompt p (fun () ->
          1000
@@ -80,7 +80,7 @@ let several () =
          int_of_string
            (push_prompt q (fun () ->
                 string_of_int (take_subcont p (fun _ -> 1))))));
-  (* the other prompt is part of what is taken *)
+  (* The other prompt is included in the part that is taken. *)
   let r = new_prompt () in
   int "taken with it" 15
     (push_prompt p (fun () ->
@@ -130,7 +130,7 @@ let exceptions () =
              with Boom -> 9)));
   traced [ "finaliser" ] @@ fun say ->
   let q = new_prompt () in
-  raises "finalisers of what is pushed" Boom (fun () ->
+  raises "finalisers of the pushed part" Boom (fun () ->
       push_prompt q (fun () ->
           Fun.protect
             ~finally:(fun () -> say "finaliser")
@@ -154,7 +154,7 @@ let once () =
           shift0 p (fun k ->
               k ();
               k ())));
-  (* a failed use does not wake the prompt *)
+  (* After a failed use, the prompt stays inactive. *)
   unhandled "nothing is pushed" (fun () ->
       push_prompt p (fun () ->
           take_subcont p (fun k ->
@@ -208,7 +208,7 @@ let constant_stack () =
         incr count
       done);
   int "shift0" many !count;
-  (* by a scheduler below, as the threads *)
+  (* A scheduler below resumes them, as with the threads. *)
   let ready = Queue.create () in
   push_prompt p (fun () ->
       for _ = 1 to many do

@@ -1,10 +1,10 @@
-(* One suite over each signature, for each style. *)
+(* One suite for each signature, run for each style. *)
 
 open Concord_test_support
 open Styles_cases
 
-(* Threads are switched at any time: one is stopped while it looks whether it has to wait,
-   and finds a value. *)
+(* System threads are switched at any time. Here a thread is stopped while it checks whether it
+   has to wait, and it finds a value. *)
 let stopped_while_it_takes () =
   let stopped = ref false and begun = ref false and got = ref 0 in
   let open Concord_styles.Threads in

@@ -1,5 +1,5 @@
-(* When a deadlock is reported, and when not. Another thread could always wake one: so
-   this program has none but those that a case starts, and its watchdog is an alarm. *)
+(* When a deadlock is reported, and when it isn't. Any other thread could wake one of the set.
+   So this program has only the threads that a case starts, and its watchdog is an alarm. *)
 
 open Concord
 open Concord.Tools
@@ -21,7 +21,7 @@ let deadlock n f =
   | () -> Alcotest.fail "no deadlock was reported"
   | exception Deadlock left -> int "left" n left
 
-(* The thread or domain that ended may be seen for a moment. *)
+(* The thread or domain that ended may still be visible for a moment. *)
 let soon_deadlock n f =
   let before = Unix.gettimeofday () in
   deadlock n f;
@@ -59,7 +59,7 @@ module Make (S : Style.S) = struct
     yes "not lost" (Mvar.take_available m = Some ());
     clean ()
 
-  (* As many as are left. *)
+  (* The exception contains how many threads are left. *)
   let several () =
     let m = box () and q = Mailbox.create () and full = Mvar.create () in
     let f () =
@@ -83,7 +83,7 @@ module Make (S : Style.S) = struct
       [ Mvar.waiters m; Mailbox.waiters q; Mvar.waiters full ];
     clean ()
 
-  (* Two wait for one another. *)
+  (* Two threads wait for each other. *)
   let circle () =
     let a = box () and b = box () in
     let thread a b () =
@@ -114,7 +114,7 @@ module Make (S : Style.S) = struct
       deadlock 1 (fun () -> run [ waits (box ()) ])
     done
 
-  (* While a timeout is pending, somebody may be woken; then nobody. *)
+  (* While a timeout is pending, a thread may still be woken. Afterwards none can be. *)
   let after_timeouts () =
     let m = box () and fired = ref 0 in
     let sleeps seconds () =
@@ -143,14 +143,14 @@ module Make (S : Style.S) = struct
           while Mvar.waiters m < 1 do
             Unix.sleepf 0.001
           done;
-          (* [start] sleeps, and has looked *)
+          (* By then, [start] sleeps, and has checked for a deadlock. *)
           Unix.sleepf 0.01;
           Mvar.put m ())
     in
     run [ waits m ];
     join ()
 
-  (* It could have woken somebody, and has ended. *)
+  (* The other thread could have woken one, but it has ended. *)
   let others_end other () =
     let m = box () in
     let join =
@@ -163,7 +163,7 @@ module Make (S : Style.S) = struct
     soon_deadlock 1 (fun () -> run [ waits m ]);
     join ()
 
-  (* Somebody is resumed by the very last one who could. *)
+  (* The last thread that could resume one does so. *)
   let last_moment other () =
     for _ = 1 to 200 do
       let m = box () in
@@ -178,8 +178,8 @@ module Make (S : Style.S) = struct
       join ()
     done
 
-  (* What happens while the loop looks whether something could happen: the question goes
-     to the handler around it, which puts a value and says that it is no host. *)
+  (* The loop asks the handler around it whether anything could still happen. This handler puts
+     a value and answers that it isn't a host, so a thread is resumed during the check. *)
   let resumed_while_it_looks () =
     let m = box () in
     let open Effect.Deep in
@@ -200,8 +200,8 @@ module Make (S : Style.S) = struct
       run [ (fun () -> sync (Event.timeout 0.0003)) ]
     done
 
-  (* A set that runs in a thread of another one: the deadlock is that of the outer set,
-     whose thread ends the inner one. *)
+  (* A set runs in a thread of another set. The outer set reports the deadlock, and its thread
+     ends the inner set. *)
   let in_a_thread_of (name, (module D : Direct)) =
     ( "in a thread of " ^ name,
       fun () ->
@@ -226,7 +226,7 @@ module Make (S : Style.S) = struct
               direct (fun () -> Suspend.protect (fun () -> Mvar.take m)));
           ]);
     int "waiters" 0 (Mvar.waiters m);
-    (* after another end *)
+    (* The same after another end. *)
     run
       [
         (fun () -> direct (fun () -> Suspend.protect (fun () -> Mvar.take m)));
@@ -273,14 +273,14 @@ module Make (S : Style.S) = struct
       ("again and again", again);
       ("protected", protected);
       ("not in a host", in_a_host);
-      ("resumed while it looks", resumed_while_it_looks);
+      ("resumed while it checks", resumed_while_it_looks);
       ("not while a timeout is pending", not_while_timeouts);
       ("after timeouts", after_timeouts);
       ("timeouts at the last moment", timeouts_at_the_last_moment);
       ("woken by a thread", woken_by thread);
       ("a thread at the last moment", last_moment thread);
     ]
-    (* the outer set sees the threads of the inner one, and does not know that they wait *)
+    (* The outer set sees the system threads of the inner one, and doesn't know that they wait. *)
     @
     if not is_light then []
     else
@@ -293,13 +293,13 @@ module Make (S : Style.S) = struct
       ("a domain at the last moment", last_moment domain);
     ]
 
-  (* A second each: the loop sleeps so long before it looks again. *)
+  (* These take a second each, because the loop sleeps that long before it checks again. *)
   let slow = [ ("a thread ends", others_end thread) ]
   let slow_with_domains = [ ("a domain ends", others_end domain) ]
   let tests = List.map (fun (name, case) -> test name case)
 end
 
-(* Of those whose cases that take long are run. *)
+(* The styles whose slow cases run. *)
 let drawn = Concord_test_support.Race.drawn Style.all
 
 let suites which =
@@ -386,7 +386,7 @@ let promises =
       test "connect" connected;
     ] )
 
-(* Domains come last: each brings a thread that stays. *)
+(* Cases with domains come last, because each domain adds a thread that stays. *)
 let () =
   Concord_test_proc.program "deadlocks of styles" @@ fun () ->
   let force (name, tests) = (name, tests ()) in

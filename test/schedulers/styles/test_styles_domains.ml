@@ -1,6 +1,6 @@
-(* What a set shares with other domains, for ThreadSanitizer: values that come from there,
-   the way in which a set sleeps and is woken, two sets at once, and the end of a set while
-   another domain resumes its threads. *)
+(* Everything that a set shares with other domains, for ThreadSanitizer. This is values from
+   there, how a set sleeps and is woken, two sets at once, and the end of a set while another
+   domain resumes its threads. *)
 
 open Concord
 open Concord_test_support
@@ -19,7 +19,7 @@ module Cases (S : Style.S) = struct
       let* () = put out (v + 1) in
       forward (n - 1) inp out
 
-  (* Two threads of a set stand between two boxes that are used from another domain. *)
+  (* Two threads of a set pass values between two boxes that another domain uses. *)
   let echo () =
     let there = Mvar.create_empty () and back = Mvar.create_empty () in
     let middle = Mvar.create_empty () in
@@ -35,7 +35,7 @@ module Cases (S : Style.S) = struct
     start ();
     join ()
 
-  (* Each set on a domain of its own. *)
+  (* Each set has its own domain. *)
   let two_sets () =
     let there = Mvar.create_empty () and back = Mvar.create_empty () in
     let join =
@@ -56,7 +56,7 @@ module Cases (S : Style.S) = struct
     start ();
     join ()
 
-  (* What was put is in the box, or a thread has taken it. *)
+  (* Each value is in the box, or a thread has taken it. *)
   let stop_meanwhile () =
     for _ = 1 to 20 do
       let box = Mvar.create_empty () and taken = ref 0 in
@@ -80,8 +80,8 @@ module Cases (S : Style.S) = struct
       int "taken or left" 1 (!taken + left)
     done
 
-  (* ThreadSanitizer crashes, as an exception passes a function that was applied to more
-     arguments than it has: OCaml's instrumentation miscounts the calls (5.4.1). *)
+  (* ThreadSanitizer crashes when an exception passes a function that was applied to more
+     arguments than it has. OCaml's instrumentation (5.4.1) miscounts the calls then. *)
   let miscounts = instrumented && name = "Continuation"
 
   let suite =

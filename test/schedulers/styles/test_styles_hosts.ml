@@ -1,5 +1,5 @@
-(* Threads of each style among tasks of other hosts: as a host themselves, and in a task
-   of one. *)
+(* Threads of each style among tasks of other hosts. The set is a host itself, or runs in a
+   task of another host. *)
 
 open Concord
 open Concord.Tools
@@ -39,7 +39,7 @@ module In_host (S : Style.S) = struct
     let m = Mvar.create_empty () and seen = ref None and unwound = ref 0 in
     let waits () =
       let* () = take m in
-      Alcotest.fail "it went on"
+      Alcotest.fail "it continued"
     and waits_in_direct () =
       let* () =
         direct (fun () ->
@@ -47,7 +47,7 @@ module In_host (S : Style.S) = struct
               ~finally:(fun () -> incr unwound)
               (fun () -> Mvar.take m))
       in
-      Alcotest.fail "it went on"
+      Alcotest.fail "it continued"
     in
     let owner () =
       spawn waits;
@@ -73,7 +73,7 @@ module In_host (S : Style.S) = struct
     start ();
     yes "the next set" !ran
 
-  (* What is protected is waited for. *)
+  (* The end of the set waits for protected threads. *)
   let cancelled_protected (host : Cancelling.host) () =
     host.run @@ fun () ->
     let m = Mvar.create_empty () and got = ref 0 and over = ref false in
@@ -99,7 +99,7 @@ module In_host (S : Style.S) = struct
     Cancelling.until host "it is over" (fun () -> !over);
     int "got" 3 !got
 
-  (* Resumed, and cancelled before its turn: what it was given is not lost. *)
+  (* The thread is resumed, and cancelled before its turn. Its value isn't lost. *)
   let given_then_cancelled (host : Cancelling.host) () =
     host.run @@ fun () ->
     let m = Mvar.create_empty () and got = ref 0 and over = ref false in

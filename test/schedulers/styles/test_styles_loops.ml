@@ -1,11 +1,11 @@
-(* Long loops and many threads: in constant stack, and in memory that does not grow. *)
+(* Long loops and many threads run in constant stack, and in memory that doesn't grow. *)
 
 open Concord
 open Concord_test_support
 open Styles_cases
 open Check
 
-(* As it is: the stacks of effects lie outside of the heap. *)
+(* The memory of the whole process, because the stacks of effects lie outside the heap. *)
 let resident_kb () = Concord_test_proc.number "self/status" "VmRSS"
 
 let grows_less_than mb f =
@@ -39,7 +39,7 @@ module Make (S : Style.S) = struct
 
   let bounded f () = grows_less_than 100 f
 
-  (* Nothing must wait. *)
+  (* Nothing has to wait. *)
   let at_once =
     bounded (fun () ->
         let m = Mvar.create_empty () and q = make_fifo () and sum = ref 0 in
@@ -134,7 +134,7 @@ module Make (S : Style.S) = struct
         run [ thread n ];
         int "count" n !count)
 
-  (* A value goes through a long chain; all wait at the same time. *)
+  (* A value passes through a long chain, in which all threads wait at the same time. *)
   let chain () =
     let length = if is_light then 100_000 else 200 in
     let length = if instrumented then length / 20 else length in
@@ -181,8 +181,8 @@ module Make (S : Style.S) = struct
         test "operations that wait" blocks;
         test "direct" direct_loops;
       ]
-      (* In indirect style exceptions pass functions with more arguments than they have,
-         which ThreadSanitizer does not stand so often: tools/tsan/run.sh. *)
+      (* In indirect style, exceptions pass functions with too many arguments. ThreadSanitizer
+         fails if that happens so often, see tools/tsan/run.sh. *)
       @ (if instrumented && not is_direct then [] else [ test "sets" sets ])
       @ [
           test "generations" generations;

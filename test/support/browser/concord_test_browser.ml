@@ -1,4 +1,4 @@
-(* The protocol: JSON objects, each of which ends with a null character, through
+(* The protocol consists of JSON objects, each followed by a null character. They pass through
    the browser's descriptors 3 and 4. *)
 
 open Yojson.Safe.Util
@@ -32,7 +32,7 @@ type t = {
   answers : in_channel;
   mutable session : string option;
   mutable last_id : int;
-  (* The last visit, and what happened since *)
+  (* The last visit, and what has happened since. *)
   mutable url : string;
   mutable errors : string list;
   mutable urls : string list;
@@ -111,7 +111,7 @@ let notice browser message =
         to_string (text params [ "request"; "url" ]) :: browser.urls
   | Some _ | None -> ()
 
-(* What happens meanwhile is noticed. *)
+(* Other messages that arrive before the answer are noted. *)
 let call browser name params =
   ignore (Unix.alarm patience_s : int);
   let id = browser.last_id + 1 in
@@ -198,9 +198,9 @@ let pictures browser =
   |> to_list
   |> List.map (function
     | `List [ source; width ] -> (to_string source, to_int width)
-    | _ -> failwith "what the browser says of the pictures")
+    | _ -> failwith "the browser's answer about the pictures")
 
-(* [http://localhost:80/] of [http://localhost:80/a/b], [file:///] of [file:///a/b]. *)
+(* [http://localhost:80/] for [http://localhost:80/a/b], and [file:///] for [file:///a/b]. *)
 let origin url =
   match String.split_on_char '/' url with
   | scheme :: "" :: host :: _ -> scheme ^ "//" ^ host ^ "/"
@@ -225,7 +225,7 @@ let faults browser =
 
 (* --- Running --- *)
 
-(* Its processes write into the profile until it has ended; if it does not end when it
+(* The browser's processes write into the profile until it has ended. If it doesn't end when it
    is asked to, it is killed. *)
 let ask_to_end browser =
   ignore (Unix.alarm 10 : int);

@@ -7,10 +7,11 @@ module Fifo = Concord_fifo
 type host = {
   run : (unit -> unit) -> unit;
   fork : (unit -> unit) -> unit -> unit;
-      (** Runs the function in a task until it waits; the result cancels it. *)
-  pause : unit -> unit;  (** Lets the tasks go on. *)
+      (** Runs the function in a task until it waits. The result cancels the
+          task. *)
+  pause : unit -> unit;  (** Lets the tasks continue. *)
   is_cancellation : exn -> bool;
-  protects : bool;  (** Can it defer a cancellation? *)
+  protects : bool;  (** Whether it can defer a cancellation. *)
 }
 
 let until host what = Check.eventually ~pause:host.pause what

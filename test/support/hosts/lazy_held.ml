@@ -1,9 +1,9 @@
-(* A lazy value whose computation the test holds, for {!Lazy_policies}. *)
+(* A lazy value whose computation continues when the test says so, for {!Lazy_policies}. *)
 
 open Concord
 open Cancelling
 
-(* A computation that says when it begins, and ends when [gate] is filled. *)
+(* A computation that says when it begins. It ends when [gate] is filled. *)
 type held = { t : int Lazy.t; gate : int Promise.t; runs : int Atomic.t }
 
 let held ?cancel ?(after = fun await -> await ()) say =
@@ -37,7 +37,7 @@ let fill host held v =
 
 let ended host said n = until host "all have ended" (fun () -> !said = n)
 
-(* [f] is given a function that counts what is said, and the count. *)
+(* Passes [f] the number of messages so far, and a function that counts them. *)
 let counted say f =
   let said = ref 0 in
   f said (fun s ->

@@ -1,4 +1,4 @@
-(* What becomes of a computation that is cancelled, on any host that cancels. *)
+(* What happens to a cancelled computation, on every host that can cancel. *)
 
 open Concord
 open Concord_test_support
@@ -48,7 +48,7 @@ let nobody_waits host () =
   fill host x 6;
   ended host said 5
 
-(* The event outlasts restarts, and begins none. *)
+(* The event survives restarts, and starts no computation. *)
 let watchers_stay host () =
   traced [ "begins"; "a cancelled"; "begins"; "b=6"; "event=6" ] @@ fun say ->
   counted say @@ fun said say ->
@@ -73,7 +73,7 @@ let watchers_stay host () =
   fill host x 6;
   ended host said 5
 
-(* Of three waiters the first two are cancelled with the forcer. *)
+(* The first two of three waiters are cancelled together with the forcer. *)
 let cancelled_waiters_are_skipped order host () =
   let said = ref [] in
   let say s = said := s :: !said in
@@ -91,7 +91,7 @@ let cancelled_waiters_are_skipped order host () =
     [ "a cancelled"; "b cancelled"; "begins"; "begins"; "c cancelled"; "d=5" ]
     (List.sort compare !said)
 
-(* It was told to go on with the computation, and is cancelled before it does. *)
+(* The task was chosen to continue the computation, and is cancelled before it does. *)
 let told_then_cancelled host () =
   traced [ "begins"; "a cancelled"; "begins"; "b cancelled"; "begins"; "c=5" ]
   @@ fun say ->
@@ -149,7 +149,7 @@ let failure_is_recorded host () =
   let (_ : unit -> unit) = forces host x say "late" in
   ended host said 4
 
-(* In a task that is cancelled, whatever is raised restarts. *)
+(* In a cancelled task, any exception restarts the computation. *)
 let unrelated_exception host () =
   traced [ "begins"; "a: " ^ Printexc.to_string Boom; "begins"; "b=3" ]
   @@ fun say ->
@@ -164,7 +164,7 @@ let unrelated_exception host () =
   fill host x 3;
   ended host said 4
 
-(* The task is not cancelled: so the exception is one like others. *)
+(* The task isn't cancelled, so the exception counts like any other. *)
 let cancellation_of_another host () =
   host.run @@ fun () ->
   let raised = ref None in
@@ -224,7 +224,7 @@ let protected host () =
   ended host said 3;
   until host "afterwards it is" (fun () -> !refused)
 
-(* The next one to compute is a domain that runs no scheduler. *)
+(* The next task to compute is a domain that runs no scheduler. *)
 let restarts_elsewhere host () =
   let where = Atomic.make (Domain.self ()) in
   let note await =
@@ -249,11 +249,11 @@ let suite name host =
   ( name,
     [
       test "the waiters restart it, in order" (restarts_in_order host);
-      test "nobody waits: the next one restarts it" (nobody_waits host);
+      test "no task waits, so the next one restarts it" (nobody_waits host);
       test "events stay" (watchers_stay host);
       test "a, b and c are cancelled" (skip [ 0; 1; 2 ]);
       test "c, b and a are cancelled" (skip [ 2; 1; 0 ]);
-      test "told to go on, and cancelled" (told_then_cancelled host);
+      test "chosen to continue, then cancelled" (told_then_cancelled host);
       test "a waiter is cancelled" (waiter_cancelled host);
       test "a failure is recorded" (failure_is_recorded host);
       test "cancelled, it raises something else" (unrelated_exception host);

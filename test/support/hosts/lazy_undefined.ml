@@ -1,5 +1,5 @@
-(* A lazy value that needs itself, and those that only seem to, in any place where
-   a task can run. *)
+(* Lazy values that need themselves, and others that only seem to, in every place where a task
+   can run. *)
 
 open Concord
 open Concord.Tools
@@ -8,7 +8,7 @@ open Check
 
 type place = (unit -> unit) -> unit
 
-(* [n] of them; the computation of each is given them all, and its number. *)
+(* [n] lazy values. The computation of each gets the array of all of them, and its number. *)
 let lazies n compute =
   let all = Array.make n (Lazy.from_val 0) in
   for i = 0 to n - 1 do
@@ -39,7 +39,7 @@ let through_map_val () =
   let t = lazies 1 (fun all _ -> Lazy.force (Lazy.map_val succ all.(0))) in
   undefined t.(0)
 
-(* The task has been resumed, maybe elsewhere, since it began. *)
+(* The task has been resumed since it began, perhaps on another thread. *)
 let after_a_wait () =
   let all =
     lazies 2 (fun all i ->
@@ -53,7 +53,7 @@ let after_a_wait () =
 
 type _ Effect.t += Own : int Effect.t
 
-(* Under a handler of the user's. *)
+(* The computation runs under a handler of the user's program. *)
 let within_a_handler () =
   let effc (type a) (e : a Effect.t) :
       ((a, int) Effect.Deep.continuation -> int) option =
@@ -70,7 +70,7 @@ let within_protect () =
   undefined
     (lazies 1 (fun all _ -> Suspend.protect (fun () -> Lazy.force all.(0)))).(0)
 
-(* The computation goes on without. *)
+(* The computation catches the exception, and continues without the value. *)
 let caught () =
   let all =
     lazies 2 (fun all i ->
@@ -79,7 +79,8 @@ let caught () =
   int "first" 2 (Lazy.force all.(0));
   int "second" 1 (Lazy.force all.(1))
 
-(* It needs others, which are forced, or two of which need the same. *)
+(* The computation needs values that are forced already, and two values that need the same
+   third one. *)
 let no_cycle () =
   let all =
     lazies 4 (fun all i ->
@@ -90,7 +91,7 @@ let no_cycle () =
   in
   int "force" 4 (Lazy.force all.(3))
 
-(* Somebody else forces what the computation needs. *)
+(* Another task forces what the computation needs. *)
 let needs_one_elsewhere () =
   let gate = Promise.create () in
   let x = Lazy.from_fun (fun () -> Promise.await gate) in
@@ -108,7 +109,7 @@ let needs_one_elsewhere () =
 
 let here (place : place) name f = test name (fun () -> place f)
 
-(* Where nobody else goes on meanwhile. *)
+(* The cases in which no other task runs meanwhile. *)
 let alone place =
   let here = here place in
   [
@@ -134,7 +135,7 @@ let within place =
 type together = (unit -> unit) list -> unit
 (** Runs the functions in tasks, until all have ended. *)
 
-(* One of them computes, until the others wait for it. *)
+(* One task computes until the others wait for it. *)
 let concurrently (together : together) () =
   let gate = Promise.create () and runs = Atomic.make 0 in
   let x =
@@ -156,7 +157,7 @@ let concurrently (together : together) () =
   int "all have the value" 27 (Atomic.get sum);
   int "computed" 1 (Atomic.get runs)
 
-(* Each of [n] needs the next one, when all are being forced. *)
+(* Each of [n] values needs the next one, when all of them are being forced. *)
 let cycle n (together : together) () =
   let begun = Latch.create n and undefined = Atomic.make 0 in
   let all =
@@ -173,7 +174,7 @@ let cycle n (together : together) () =
   together (List.init n force);
   int "each is undefined" n (Atomic.get undefined)
 
-(* The same, and those that are told so go on without. *)
+(* The same, but the tasks that get [Undefined] continue without the value. *)
 let cycle_caught n (together : together) () =
   let begun = Latch.create n and undefined = Atomic.make 0 in
   let all =
@@ -186,7 +187,7 @@ let cycle_caught n (together : together) () =
           0)
   in
   together (List.init n (fun i () -> ignore (Lazy.force all.(i) : int)));
-  yes "at least one was told" (Atomic.get undefined >= 1);
+  yes "at least one got Undefined" (Atomic.get undefined >= 1);
   yes "all are forced" (Array.for_all Lazy.is_val all)
 
 let among (together : together) =
@@ -211,8 +212,8 @@ let fifo f = Concord_fifo.run f
 
 (* --- A scheduler within a computation -------------------------------------- *)
 
-(* [x] is computed by a scheduler, of which two tasks need [y]; that is being
-   forced elsewhere: they wait. *)
+(* [x] is computed by a scheduler in which two tasks need [y]. They wait, because another
+   thread is forcing [y]. *)
 let scheduler_within (together : together) (place : place) () =
   place @@ fun () ->
   let gate = Promise.create () in

@@ -1,5 +1,5 @@
-(* A scheduler of a third party, which knows of Concord the one effect only.
-   Nothing here sleeps in a scheduler of others: the loop blocks its thread. *)
+(* A third party's scheduler, which only knows the one effect of Concord. It never waits in
+   another scheduler, because its loop blocks its thread. *)
 
 module Suspend = Concord.Tools.Suspend
 open Effect.Deep

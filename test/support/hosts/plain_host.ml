@@ -1,4 +1,4 @@
-(* A host that answers [Scopes], but cannot cancel, and does not look who forks. *)
+(* A host that answers [Scopes], but can't cancel, and doesn't check which task forks. *)
 
 open Effect.Deep
 

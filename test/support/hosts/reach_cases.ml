@@ -1,4 +1,4 @@
-(* Tasks.is_cancelled and Host_kit.probe. *)
+(* Tests of [Tasks.is_cancelled] and [Host_kit.probe]. *)
 
 open Concord
 open Concord.Tools
@@ -9,7 +9,7 @@ open Check
 
 type reached = { mutable last : Obj.t; mutable seen : string list }
 
-(* Notes if the effect that is looked for passes. *)
+(* Records [name] if the effect in question passes here. *)
 let seen_by r name f =
   let effc (type a) (e : a Effect.t) :
       ((a, _) Effect.Deep.continuation -> _) option =
@@ -18,7 +18,7 @@ let seen_by r name f =
   in
   Effect.Deep.try_with f () { effc }
 
-(* In the task, and around what runs it. *)
+(* The handlers are in the task, and around the host that runs it. *)
 let reaches expected seen place () =
   let r = { last = Obj.repr 0; seen = [] } in
   let passing e =
@@ -32,13 +32,12 @@ let reaches expected seen place () =
   yes "what was reached" (!host = Some expected);
   strings "what the last effect has passed" seen (List.sort compare r.seen)
 
-(* A scheduler ends what belongs to the task. *)
+(* The effect doesn't pass a scheduler, because the scheduler handles it. *)
 let suspends place = reaches Suspends [ "task" ] place
 let parks place = reaches Parks [ "task" ] place
 let parks_here place = reaches Parks [ "outside"; "task" ] place
 
-(* It suspends nothing: the others have their turn, or not, but nobody has to come
-   and resume. *)
+(* The probe suspends nothing. Other tasks may run or not, but none has to resume the caller. *)
 let many_times place () =
   place (fun () ->
       for _ = 1 to 100 do
@@ -56,7 +55,7 @@ let not_cancelled place () =
       no "in a computation"
         (Lazy.force (Lazy.from_fun (fun () -> Tasks.is_cancelled ()))))
 
-(* In a task that was cancelled where it waited; it handles that. *)
+(* A task is cancelled where it waits, and catches the exception. *)
 let cancelled (host : Cancelling.host) () =
   host.run @@ fun () ->
   let never : unit Promise.t = Promise.create () and ended = ref false in
@@ -82,7 +81,7 @@ let cancelled (host : Cancelling.host) () =
   Cancelling.until host "it has ended" (fun () -> !ended);
   no "the others are not" (Tasks.is_cancelled ())
 
-(* There the handlers of the task are out of reach. *)
+(* In a finaliser, the task's handlers can't be reached. *)
 let in_finaliser f =
   let ended = ref None in
   let[@inline never] drop () =

@@ -1,4 +1,4 @@
-(* A few waits, each of which ends by itself, for wherever a task may wait. *)
+(* A few waits, each of which ends without help, for any place where a task may wait. *)
 
 open Concord
 open Concord.Tools

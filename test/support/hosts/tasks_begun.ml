@@ -1,4 +1,4 @@
-(* Which elements of [iter] and [map] begin, where they fail or are cancelled. *)
+(* Which elements of [iter] and [map] begin, if an element fails or the task is cancelled. *)
 
 open Concord
 open Concord_test_support
@@ -17,7 +17,8 @@ let iter : iterate = fun max_tasks f xs -> Tasks.iter ?max_tasks f xs
 let map : iterate =
  fun max_tasks f xs -> ignore (Tasks.map ?max_tasks f xs : unit list)
 
-(* [begun ()], those that have begun, which [f] is told in their order. *)
+(* Returns [begun], and a function that records each argument before it calls [f]. [begun ()]
+   is the list of these arguments in order. *)
 let noting f =
   let begun = ref [] in
   let f x =
@@ -28,7 +29,7 @@ let noting f =
 
 (* --- Failures --------------------------------------------------------------- *)
 
-(* At once, where the others would have begun after it. *)
+(* The element fails at once, before later elements would have begun. *)
 let fails (iterate : iterate) () =
   let check name expected max_tasks fail n =
     let begun, f = noting (fun x -> if x = fail then raise Boom) in
@@ -42,7 +43,7 @@ let fails (iterate : iterate) () =
   check "one, limited" [ 1; 2; 3 ] (Some 2) 3 5;
   check "one task" [ 1; 2 ] (Some 1) 2 5
 
-(* Others take no notice that they are cancelled. *)
+(* The other elements ignore their cancellation. *)
 let fails_and_others_go_on (iterate : iterate) () =
   let begun, f =
     noting (fun x ->
@@ -57,7 +58,8 @@ let fails_and_others_go_on (iterate : iterate) () =
 
 (* --- A scope that is cancelled ------------------------------------------------ *)
 
-(* The same on all hosts: they take no notice that others were faster. *)
+(* This is the same on all hosts, because the elements ignore that the other function was
+   faster. *)
 let too_late (iterate : iterate) () =
   let check name max_tasks n expected =
     let all_begun = Promise.create () in
@@ -76,7 +78,7 @@ let too_late (iterate : iterate) () =
 
 (* --- Cancelled -------------------------------------------------------------- *)
 
-(* From outside, while they wait, and take no notice. *)
+(* The task is cancelled from outside while its elements wait, and the elements ignore it. *)
 let swallowed (host : Cancelling.host) (iterate : iterate) () =
   host.run @@ fun () ->
   let begun, f = noting (fun _ -> try never () with _ -> ()) in
@@ -93,7 +95,7 @@ let swallowed (host : Cancelling.host) (iterate : iterate) () =
   Cancelling.until host "it is over" (fun () -> !over);
   ints "begun" [ 1; 2 ] (begun ())
 
-(* While one computes. *)
+(* The task is cancelled while one element computes. *)
 let computing (host : Cancelling.host) (iterate : iterate) () =
   host.run @@ fun () ->
   let cancel = ref ignore and over = ref false in
@@ -120,7 +122,7 @@ let everywhere (name, place) =
   let cases =
     [
       ("a failure", fails);
-      ("a failure, and others go on", fails_and_others_go_on);
+      ("a failure, and others continue", fails_and_others_go_on);
       ("others are faster", too_late);
     ]
   in
@@ -134,19 +136,19 @@ let everywhere (name, place) =
       cases )
 
 let take_no_notice name host =
-  ( name ^ ": they take no notice",
+  ( name ^ ": they ignore the cancellation",
     [ test "iter" (swallowed host iter); test "map" (swallowed host map) ] )
 
 let cancelled name host =
   ( name ^ ": elements that begin, cancelled",
     [
-      test "iter, they take no notice" (swallowed host iter);
-      test "map, they take no notice" (swallowed host map);
+      test "iter, they ignore the cancellation" (swallowed host iter);
+      test "map, they ignore the cancellation" (swallowed host map);
       test "iter, one computes" (computing host iter);
       test "map, one computes" (computing host map);
     ] )
 
-(* It cancels nothing. *)
+(* This host cancels nothing. *)
 let plain =
   ( "a host that cannot cancel: elements that begin",
     [

@@ -1,4 +1,4 @@
-(* [with_timeout], [iter] and [map]: the same cases on every host. *)
+(* Tests of [with_timeout], [iter] and [map]. The cases are the same on every host. *)
 
 open Concord
 open Concord_test_support
@@ -28,7 +28,7 @@ let in_time () =
   | exception Invalid_argument _ -> ()
 
 let too_late () =
-  (* on a busy machine the time may be over before the second task begins *)
+  (* On a busy machine, the time may be over before the second task begins. *)
   let begun = ref 0 and unwound = ref 0 in
   let waits () : unit =
     incr begun;
@@ -67,7 +67,7 @@ let timeouts_within () =
          (taken, Mvar.take box))
     = Some (None, 1))
 
-(* A value is in the box, or was taken. *)
+(* The value either remains in the box, or was taken. *)
 let at_the_same_time () =
   for i = 1 to 50 do
     let box = Mvar.create_empty () in
@@ -119,7 +119,7 @@ let limited () =
   in
   Tasks.iter ~max_tasks:4 f (List.init 30 Fun.id);
   int "at once" 4 !most;
-  (* Each waits for the next one: all of them are there. *)
+  (* Each element waits for the next one, so all of them must run at the same time. *)
   let boxes = Array.init 11 (fun _ -> Mvar.create_empty ()) in
   Mvar.put boxes.(10) 10;
   Tasks.iter
@@ -142,7 +142,7 @@ let fails_in_the_middle () =
         (fun i -> if i = 50 then explode () else never ())
         (List.init 100 Fun.id))
 
-(* Elements that never wait do not keep others from their turns. *)
+(* Elements that never wait must not keep other tasks from running. *)
 let others_have_turns () =
   let computed = ref 0 and seen = ref [] and over = ref false in
   let compute (_ : int) =

@@ -1,4 +1,4 @@
-(* Scopes, [both] and [all] that are cancelled from outside, and on a host that cannot
+(* Scopes, [both] and [all], when they are cancelled from outside, and on a host that can't
    cancel. *)
 
 open Concord
@@ -6,7 +6,7 @@ open Concord_test_support
 open Check
 open Tasks_kit
 
-(* [work waits unwound] waits for ever, with tasks that call [waits] and are unwound. *)
+(* [work waits unwound] waits forever, with tasks that call [waits] and are unwound. *)
 let cancelled (host : Cancelling.host) work () =
   host.run @@ fun () ->
   let begun = ref 0 and unwound = ref 0 and over = ref false in
@@ -60,7 +60,7 @@ let cancellations host =
             try never () with _ -> ()));
   ]
 
-(* The clean-up of a task fails. *)
+(* A task raises while it cleans up after a cancellation. *)
 let fails_when_cancelled (host : Cancelling.host) () =
   host.run @@ fun () ->
   let begun = ref false and seen = ref None in
@@ -86,7 +86,7 @@ let from_outside name host =
     test "a task fails while it is unwound" (fails_when_cancelled host)
     :: cancellations host )
 
-(* On a host that answers and cannot cancel, and trusts the library. *)
+(* The host answers [Scopes], can't cancel, and relies on the library. *)
 let not_cancelled () =
   let ended = ref 0 and gate = Promise.create () in
   let waits () =

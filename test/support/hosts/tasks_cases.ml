@@ -1,4 +1,4 @@
-(* Scopes, [both], [all] and [yield]: the same cases on every host. *)
+(* Tests of scopes, [both], [all] and [yield]. The cases are the same on every host. *)
 
 open Concord
 open Concord.Tools
@@ -56,7 +56,7 @@ let ends_last () =
       Scope.fork scope (fun () -> Promise.fill gate ()));
   int "all have ended" 3 !ended
 
-(* Each waits for a step of the other, without a structure. *)
+(* Each task waits for a step of the other one, without a structure. *)
 let yields () =
   let turn = ref 0 in
   let player me () =
@@ -71,8 +71,8 @@ let yields () =
   int "turns" 10 !turn;
   Tasks.yield ()
 
-(* Tasks that always have something to do wait for a task beside the scope. [at_once]
-   runs two functions in tasks of one host. *)
+(* Tasks that always have work wait for a task outside the scope. [at_once] runs two functions
+   in tasks of one host. *)
 let beside_others at_once () =
   let flag = Atomic.make false in
   let wait () =

@@ -1,4 +1,4 @@
-(* Scopes, [both] and [all]: failures, and cancelling a scope. *)
+(* Scopes, [both] and [all]: failures, and the cancellation of a scope. *)
 
 open Concord
 open Concord.Tools
@@ -16,7 +16,8 @@ let first_fails () =
   raises "the first of all" Boom (fun () -> Tasks.all [ explode; waits; waits ]);
   raises "one of all" Boom (fun () -> Tasks.all [ waits; explode; waits ]);
   raises "the last of all" Boom (fun () -> Tasks.all [ waits; waits; explode ]);
-  (* What begins after a failure is unwound where it waits, or does not begin. *)
+  (* A task that begins after a failure is unwound where it waits. Some tasks don't begin at
+     all. *)
   yes "unwound" (!unwound >= 4);
   raises_at "explode" (fun () -> Tasks.both explode waits);
   raises_at "explode" (fun () -> Tasks.both waits explode)
@@ -78,7 +79,7 @@ let in_a_scope_within () =
                never)
         with Boom -> 2)
   in
-  int "the outer one goes on" 2 v
+  int "the outer scope continues" 2 v
 
 (* --- Cancelling a scope --------------------------------------------------- *)
 

@@ -1,4 +1,5 @@
-(* [first] and [any], with those of [Tasks_bounded]: the same cases on every host. *)
+(* Tests of [first] and [any], together with the cases of [Tasks_bounded]. The cases are the
+   same on every host. *)
 
 open Concord
 open Concord.Tools
@@ -41,7 +42,7 @@ let firsts () =
   int "unwound" 3 !unwound;
   int "of one" 1 (Tasks.any [ (fun () -> 1) ]);
   match Tasks.any ([] : (unit -> int) list) with
-  | _ -> Alcotest.fail "of none"
+  | _ -> Alcotest.fail "any of an empty list returned"
   | exception Invalid_argument _ -> ()
 
 let others_do_not_begin () =
@@ -53,7 +54,7 @@ let others_do_not_begin () =
   int "the first" 1 (Tasks.any [ f; f; f ]);
   int "no other one" 1 !begun
 
-(* It returns when the slow one has been unwound. *)
+(* [first] returns only when the slow task has been unwound. *)
 let waits_for_the_slow_one () =
   let over = ref false in
   int "the fast one" 1
@@ -72,7 +73,7 @@ let waits_for_the_slow_one () =
          1));
   yes "it was unwound" !over
 
-(* Both have their values before one of them goes on. *)
+(* Both tasks have their values before one of them continues. *)
 let combines () =
   let gate = Promise.create () in
   let task v () =
@@ -102,7 +103,7 @@ let combines () =
            3);
        ])
 
-(* Nothing is taken by those that lost while they waited. *)
+(* The tasks that lost while they waited take nothing. *)
 let loses_nothing () =
   for _ = 1 to 20 do
     let a = Mvar.create_empty () and b = Mvar.create_empty () in
@@ -114,7 +115,7 @@ let loses_nothing () =
           Mvar.take b)
     in
     int "got" 1 got;
-    yes "none waits" (Mvar.waiters a = 0);
+    yes "no task waits" (Mvar.waiters a = 0);
     Mvar.put a 2;
     yes "it is there" (Mvar.take_available a = Some 2)
   done
@@ -133,7 +134,7 @@ let failures () =
       let gate = Promise.create () in
       let task () = Promise.await gate in
       let combine () () = raise Boom in
-      (* so that both return, on all hosts *)
+      (* This task ignores its cancellation, so that two tasks return on all hosts. *)
       let stubborn () = try never () with _ -> () in
       Tasks.any ~combine [ task; stubborn; (fun () -> Promise.fill gate ()) ])
 
@@ -193,8 +194,8 @@ let cancellations host =
     test "map" (fun waits -> drop (fun () -> Tasks.map waits [ (); () ]));
   ]
 
-(* A value that is there is returned, although the caller was cancelled meanwhile; then
-   it is told. *)
+(* A value that exists is returned even if the caller was cancelled meanwhile. The caller then
+   notices the cancellation later. *)
 let a_value_wins work (host : Cancelling.host) () =
   host.run @@ fun () ->
   let waits = ref false and go_on = Promise.create () in

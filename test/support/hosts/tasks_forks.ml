@@ -1,4 +1,4 @@
-(* Scopes: who forks into one, and promises of tasks. *)
+(* Scopes: which tasks may fork into one, and promises of tasks. *)
 
 open Concord
 open Concord.Tools
@@ -19,7 +19,7 @@ let promises () =
                2)
          in
          Promise.await one + Promise.await two));
-  int "a failure is no failure of the scope" 4
+  int "a failure does not fail the scope" 4
     (run (fun s ->
          let p = fork_promise s explode in
          Tasks.yield ();
@@ -47,7 +47,7 @@ let fork_from_within () =
       Promise.fill gate ());
   say "outer ends"
 
-(* The failure belongs to the scope of the task. *)
+(* The failure belongs to the scope of the task, not to the scope of the task that forked it. *)
 let fails_in_its_scope () =
   let caught = ref false in
   raises "the outer one's" Boom (fun () ->
@@ -97,7 +97,7 @@ let others_fork () =
           in_thread (fun () -> Concord_fifo.run (fun () -> Scope.fork scope f)));
       Tasks.yield ());
   no "called" !called;
-  (* A scheduler inside is refused, or counts as the task that runs it. *)
+  (* A scheduler inside the scope's task either is refused, or counts as the task that runs it. *)
   let taken = ref false in
   Scope.run (fun scope ->
       Mini.run
@@ -110,7 +110,7 @@ let others_fork () =
         ]);
   yes "called if it was not refused" (!called = !taken);
   called := false;
-  (* A sibling of the task that opened it. *)
+  (* This is a sibling of the task that opened the scope. *)
   let opened = Promise.create () and tried = Promise.create () in
   ignore
     (Tasks.both
@@ -124,7 +124,7 @@ let others_fork () =
          Promise.fill tried ())
       : unit * unit);
   no "called by a sibling" !called;
-  (* A task of the outer scope, which one in the inner scope forked. *)
+  (* This is a task of the outer scope that a task in the inner scope forked. *)
   Scope.run (fun outer ->
       Scope.run (fun inner ->
           let tried = Promise.create () in
@@ -134,7 +134,7 @@ let others_fork () =
           Promise.await tried));
   no "called from outside" !called
 
-(* The task begins, or [fork] says that it does not. *)
+(* Either the task begins, or [fork] raises. *)
 let forks_when_cancelled () =
   let promise = ref None in
   Scope.run (fun scope ->

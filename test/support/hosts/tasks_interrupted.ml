@@ -1,13 +1,14 @@
-(* Scopes: signal handlers that raise. *)
+(* Scopes in which signal handlers raise. *)
 
 open Concord
 open Concord_test_support
 open Check
 open Tasks_kit
 
-(* At any moment. Whatever it interrupts, no task is left behind, and what comes out is
-   what the handler raised; or [Cancelled], if that was the scheduler around, which
-   then cancels its tasks and raises it itself. *)
+(* A handler may raise at any moment. Whatever it interrupts, no task is left behind. The
+   result is the handler's exception. It is [Cancelled] if the handler interrupted the
+   scheduler around the scope, because the scheduler then cancels its tasks and raises the
+   handler's exception itself. *)
 let interrupted ?(around = Bang) place () =
   let count = ref 0 and left_behind = ref 0 and others = ref [] in
   let promises = ref [] and unresolved = ref 0 in

@@ -1,4 +1,4 @@
-(* What the cases about scopes share. *)
+(* Helpers for the cases about scopes. *)
 
 open Concord
 open Concord_test_support
@@ -10,7 +10,7 @@ exception Bang
 let[@inline never] explode () = if true then raise Boom
 let never () = Event.sync Event.never
 
-(* [f ()], counting that it was unwound. *)
+(* [f ()], counting in [unwound] how often it has ended. *)
 let counting unwound f = Fun.protect ~finally:(fun () -> incr unwound) f
 
 let refused what f =

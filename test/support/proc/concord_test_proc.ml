@@ -31,5 +31,5 @@ let entries folder =
 
 let threads () = List.length (entries "self/task")
 
-(* The one by which the folder is read is among them. *)
+(* One descriptor is subtracted because it only serves to read the folder. *)
 let descriptors () = Int.max 0 (List.length (entries "self/fd") - 1)

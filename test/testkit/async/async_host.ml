@@ -14,7 +14,7 @@ let name = "Async, Concord_async.direct"
 type t = unit Deferred.t list ref
 type task = unit
 
-(* A task that raises ends in Async's monitor, and there this one too. *)
+(* Async's monitor catches the exception of a task. Here the task catches it first. *)
 let run f =
   let spawned = ref [] in
   let body () =

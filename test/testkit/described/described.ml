@@ -2,7 +2,7 @@ open Concord_test_support
 open Operations
 module Operation = Concord_testkit.Operation
 
-(* A lock, or a permit, is no number. *)
+(* A lock or a permit has no number to pass. *)
 let service (operation : int Operations.t) : Operation.service =
   match operation.service with
   | Takes when (operation.make 1).wake () = 0 -> Signals
@@ -29,7 +29,7 @@ let operation (operation : int Operations.t) : (module Operation.OPERATION) =
     let offered field f = Option.map (fun _ -> f) field
     let event = offered sample.event (fun place -> Option.get place.event)
 
-    (* [Two_sides] of test/testkit/operation has it. *)
+    (* [Two_sides] of test/testkit/operation defines it. *)
     let release_event = None
 
     let close =

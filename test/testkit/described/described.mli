@@ -1,7 +1,7 @@
 open Concord_test_support
 
-(** The operations of the table, as the library for users' own structures has
-    them described. *)
+(** The operations of the table, described as the library for users' own
+    structures requires. *)
 
 val operation : int Operations.t -> (module Concord_testkit.Operation.OPERATION)
 

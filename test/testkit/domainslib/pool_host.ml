@@ -7,7 +7,7 @@ let rec add t promise =
   if not (Atomic.compare_and_set t.spawned before (promise :: before)) then
     add t promise
 
-(* Who does not await a task does not hear what it raises. *)
+(* An exception of a task is only raised where the task is awaited. *)
 let rec await t =
   match Atomic.exchange t.spawned [] with
   | [] -> ()

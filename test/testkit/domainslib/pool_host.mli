@@ -2,5 +2,5 @@
 
 module Make (_ : sig
   val num_domains : int
-  (** Beside the one that calls [run]. *)
+  (** In addition to the domain that calls [run]. *)
 end) : Concord_testkit.Host.HOST

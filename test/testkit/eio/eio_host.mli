@@ -2,5 +2,5 @@
 
 module Make (_ : sig
   val linked : bool
-  (** Is [concord-eio] linked? *)
+  (** Whether [concord-eio] is linked. *)
 end) : Concord_testkit.Host.HOST

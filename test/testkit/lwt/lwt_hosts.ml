@@ -8,7 +8,7 @@ struct
   type t = unit Lwt.t list ref
   type task = unit Lwt.t
 
-  (* Cancelled tasks have failed. *)
+  (* A cancelled task has failed, but this isn't an error. *)
   let ended task =
     Lwt.catch
       (fun () -> task)

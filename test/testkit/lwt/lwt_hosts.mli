@@ -6,4 +6,4 @@ module Lwt_direct : HOST
 (** Tasks of [Lwt_direct]. *)
 
 module Promises : HOST
-(** [Concord_lwt.direct]: each task is a promise of Lwt. *)
+(** Tasks of [Concord_lwt.direct], each of which is a promise of Lwt. *)

@@ -5,8 +5,8 @@ end) =
 struct
   let name = Place.name
 
-  (* Only its parent cancels a task, and has to await it: so the main task starts, cancels and
-   awaits all the others, which write to it. *)
+  (* Only the parent can cancel a task, and it has to await the task. So the main task starts,
+     cancels and awaits all the others, which send it messages. *)
   type task = unit Miou.t option ref
 
   type message =
@@ -32,7 +32,7 @@ struct
     let body () = Fun.protect f ~finally:(fun () -> send t (Ended task)) in
     task := Some (Miou.async body)
 
-  (* What a task that was cancelled has raised is erased. *)
+  (* The exception of a cancelled task is discarded. *)
   let rec serve t running =
     if running > 0 then
       match receive t with

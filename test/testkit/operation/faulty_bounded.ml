@@ -15,7 +15,7 @@ type queue = {
   lock : Lock.t;
   fault : fault;
   mutable free : int;
-  mutable items : int list;  (** The oldest one first, as the adders. *)
+  mutable items : int list;  (** Oldest first, like the adders. *)
   mutable adders : adder list;
 }
 
@@ -69,7 +69,7 @@ let add t number =
       Printexc.raise_with_backtrace e backtrace
   end
 
-(* A slot has become free: it is that of the first one who accepts. *)
+(* A slot has become free. It goes to the first adder that accepts. *)
 let rec pass_on t =
   let first =
     Lock.protect t.lock @@ fun () ->

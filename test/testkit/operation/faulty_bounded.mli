@@ -1,12 +1,12 @@
-(** A bounded queue, of nothing but the contract, with at most one fault. *)
+(** A bounded queue that relies only on the contract, with at most one fault. *)
 
 type fault =
   | Nothing
-  | Grows_by_leaving  (** A task that is cancelled leaves a slot more. *)
+  | Grows_by_leaving  (** Each cancelled task adds a slot. *)
   | Grows_by_refusing
-      (** So does one that is cancelled and has not left when its turn comes. *)
-  | Grows_by_takers  (** So does a task that takes in vain. *)
+      (** A cancelled task that hasn't left when it is served adds a slot. *)
+  | Grows_by_takers  (** A task that tries to take in vain adds a slot. *)
   | Looks_then_adds  (** Two tasks may see the same free slot. *)
 
 val operation : fault -> (module Concord_testkit.Operation.OPERATION)
-(** [add], and [take] as its release. *)
+(** The operation is [add], and its release is [take]. *)

@@ -7,7 +7,7 @@ type fault = Nothing | Looks_at_is_empty | Looks_then_enlists
 type sides = { takers : (int, int) Waiters.t; givers : (int, int) Waiters.t }
 type t = { fault : fault; sides : sides Atomic.t }
 
-(* One of the two sides, and the other one. *)
+(* One of the two sides, and its counterpart. *)
 type side = {
   name : string;
   own : sides -> (int, int) Waiters.t;
@@ -50,7 +50,8 @@ let rec meet side t x =
     then Some w.arg
     else meet side t x
 
-(* May [w] meet one of these? Those of no choice have one in common, too. *)
+(* Whether [w] may meet one of these waiters. Waiters outside any choice share a value of
+   [choice], too. *)
 let can_meet t w others =
   match t.fault with
   | Looks_at_is_empty -> not (Waiters.is_empty others)

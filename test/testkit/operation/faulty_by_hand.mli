@@ -1,10 +1,11 @@
-(** Rendezvous of two sides, as operations by hand, with at most one fault. *)
+(** A rendezvous of two sides, as operations by hand, with at most one fault. *)
 
 type fault =
   | Nothing
   | Looks_at_is_empty
-      (** It is not enlisted while the other side is not empty, even if that is
-          a waiter of its own choice. *)
-  | Looks_then_enlists  (** Another side may come between the two. *)
+      (** It doesn't enlist while the other side isn't empty, even if that side
+          only contains a waiter of the same choice. *)
+  | Looks_then_enlists
+      (** The other side may come between the check and the enlisting. *)
 
 val operation : fault -> (module Concord_testkit.Operation.OPERATION)

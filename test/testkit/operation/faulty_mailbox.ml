@@ -29,7 +29,7 @@ type fault =
 type waiter = { resumer : int Suspend.resumer }
 
 type state = {
-  mutable items : int list;  (** The oldest one first, as the waiters. *)
+  mutable items : int list;  (** Oldest first, like the waiters. *)
   mutable waiters : waiter list;
 }
 

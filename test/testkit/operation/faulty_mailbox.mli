@@ -1,4 +1,4 @@
-(** A mailbox, of nothing but the contract, with at most one fault. *)
+(** A mailbox that relies only on the contract, with at most one fault. *)
 
 type fault =
   | Nothing
@@ -23,4 +23,4 @@ type fault =
   | Looks_then_keeps
 
 val operation : fault -> (module Concord_testkit.Operation.OPERATION)
-(** [take], and [put] as its release. *)
+(** The operation is [take], and its release is [put]. *)

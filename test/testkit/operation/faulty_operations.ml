@@ -10,7 +10,7 @@ type outcome = Value of int | Failed of exn * Printexc.raw_backtrace
 type promise = {
   mutex : Lock.t;
   mutable outcome : outcome option;
-  mutable readers : unit Suspend.resumer list;  (** The last one first. *)
+  mutable readers : unit Suspend.resumer list;  (** Latest first. *)
 }
 
 let value ~keeps_backtrace = function
@@ -74,7 +74,7 @@ let promise ~keeps_backtrace : (module Operation.OPERATION) =
 
 (* --- An event ------------------------------------------------------------------------ *)
 
-(* It takes before it is known whether it is chosen. *)
+(* It takes a value before it is known whether the event is chosen. *)
 let hasty t =
   Event.guard (fun () ->
       match Mailbox.try_take t with
@@ -120,7 +120,9 @@ let faulty =
       [
         ("it registers, and returns a value", Registers_and_returns, [ "S1" ]);
         ("it resumes under its lock", Resumes_under_lock, [ "lock" ]);
-        ("it registers without a look", Does_not_look, [ "look"; "close" ]);
+        ( "it registers without checking again",
+          Does_not_look,
+          [ "look"; "close" ] );
         ( "it resumes two for one",
           Resumes_two,
           [ "one"; "S2"; "S3"; "S4"; "close"; "fair" ] );
@@ -129,11 +131,11 @@ let faulty =
         ("last come, first served", Last_come_first_served, [ "S4"; "fair" ]);
         ("it resumes twice", Resumes_twice, [ "once" ]);
         ("it is left busy", Is_busy_for_ever, [ "signal" ]);
-        ("it counts those who left", Does_not_count_leavers, [ "count" ]);
-        ("its end forgets those who wait", Forgets_who_waits, [ "close" ]);
-        ("it keeps those who left", Keeps_leavers, [ "count"; "memory" ]);
+        ("it counts withdrawn waiters", Does_not_count_leavers, [ "count" ]);
+        ("its end forgets the waiters", Forgets_who_waits, [ "close" ]);
+        ("it keeps withdrawn waiters", Keeps_leavers, [ "count"; "memory" ]);
         ("latecomers go first", Prefers_latecomers, [ "fair" ]);
-        ( "on its domain it loses all after four have left",
+        ( "it loses all on its domain after four have left",
           Loses_after_four,
           [ "storm" ] );
         ("one for each domain", One_for_each_domain, [ "domains" ]);
@@ -141,8 +143,8 @@ let faulty =
         ( "one for each thread, later",
           One_for_each_thread_later,
           [ "domains"; "threads" ] );
-        ("it looks, then enlists", Looks_then_enlists, [ "between" ]);
-        ("a release looks, then keeps", Looks_then_keeps, [ "between" ]);
+        ("it checks, then enlists", Looks_then_enlists, [ "between" ]);
+        ("a release checks, then keeps", Looks_then_keeps, [ "between" ]);
       ]
   @ [
       ( "an exception loses its backtrace",
@@ -152,19 +154,19 @@ let faulty =
       ( "its two sides miss each other",
         Faulty_rendezvous.trade ~looks:false,
         [ "look" ] );
-      ( "its enlist looks at is_empty",
+      ( "its enlist only checks is_empty",
         Faulty_by_hand.(operation Looks_at_is_empty),
         [ "sides" ] );
-      ( "its enlist looks, then pushes",
+      ( "its enlist checks, then pushes",
         Faulty_by_hand.(operation Looks_then_enlists),
         [ "between" ] );
-      ( "its bound grows by those who leave",
+      ( "its bound grows with each waiter that leaves",
         Faulty_bounded.(operation Grows_by_leaving),
         [ "once"; "bound"; "memory" ] );
-      ( "its bound grows by those who refuse",
+      ( "its bound grows with each waiter that refuses",
         Faulty_bounded.(operation Grows_by_refusing),
         [ "bound" ] );
-      ( "its bound grows by releases in vain",
+      ( "its bound grows with each release in vain",
         Faulty_bounded.(operation Grows_by_takers),
         [ "bound" ] );
       ( "two tasks see the same free slot",

@@ -3,7 +3,7 @@
 open Concord_testkit
 
 val sound : (string * (module Operation.OPERATION)) list
-(** Those that the others are made of: they pass. *)
+(** The structures that the faulty ones are made of. They pass. *)
 
 val faulty : (string * (module Operation.OPERATION) * string list) list
-(** What each does wrong, and which clauses it breaks. *)
+(** The fault of each structure, and the clauses that it breaks. *)

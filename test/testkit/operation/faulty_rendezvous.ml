@@ -12,7 +12,7 @@ type t = {
 let create _ = { lock = Stdlib.Mutex.create (); takers = []; givers = [] }
 let protect t f = Stdlib.Mutex.protect t.lock f
 
-(* The first of those who wait there and accept. *)
+(* The first waiter there that accepts. *)
 let rec meet t ~others ~set_others number =
   let first =
     protect t (fun () ->

@@ -1,5 +1,5 @@
-(** Two sides that meet, and trade their numbers. *)
+(** Two sides that meet and exchange their numbers. *)
 
 val trade : looks:bool -> (module Concord_testkit.Operation.OPERATION)
-(** [~looks:false]: who enlists does not look whether somebody of the other side
-    has come meanwhile. *)
+(** With [~looks:false], a task that enlists doesn't check whether a task of the
+    other side has come meanwhile. *)

@@ -1,5 +1,5 @@
-(* Every operation of the library, part by part of each clause, in this process. Of the parts
-   that are tried at each moment of an operation, which take long, the seed draws some. *)
+(* Every operation of the library, with each part of each clause, in this process. Parts that
+   are tried at each moment of an operation take long, so the seed draws some of them. *)
 
 open Concord_test_support
 open Concord_test_described

@@ -1,10 +1,10 @@
-(* Each check can fail: which ones do, for structures that are wrong on purpose. *)
+(* Each check can fail. This tests which checks fail for structures that are wrong on purpose. *)
 
 open Concord_test_support
 open Concord_testkit
 module Run = Concord_testkit__Operation_run
 
-(* What is random takes so long, where it has to find something. *)
+(* The time for the random checks, where they have to find a fault. *)
 let seconds = 1.
 
 let passes operation () =
@@ -51,7 +51,7 @@ let leaves_nothing_open () =
   Check.yes "kept" (verdict = Report.Kept);
   Check.int "descriptors" before (Concord_test_proc.descriptors ())
 
-(* OCaml cannot fork any more. *)
+(* After this, OCaml can't fork. *)
 let after_a_domain f () =
   Domain.join (Domain.spawn ignore);
   f ()

@@ -1,6 +1,6 @@
-(* Every operation of the library keeps what the library asks of those of its users. What is
-   exact, [test_contract] checks part by part. Here it is checked as users do, and the time is
-   that of the storms, which [test/stress] has too. *)
+(* Every operation of the library keeps the contract that the library asks of users'
+   structures. [test_contract] checks the exact parts one by one. Here the contract is checked
+   as users would do it, and the time goes to the storms, which [test/stress] has too. *)
 
 open Concord_test_support
 open Concord_test_described

@@ -1,8 +1,8 @@
 open Concord
 open Concord_testkit
 
-(* Each number is what the one side gives, and the other one takes. The one that takes needs
-   none, and the one that gives gets 0. *)
+(* Each number is given by one side and taken by the other. The taking side needs no number,
+   and the giving side gets 0. *)
 type side = { perform : int -> int; event : int -> int Event.t }
 
 let takes f evt = { perform = (fun _ -> f ()); event = (fun _ -> evt ()) }

@@ -1,3 +1,4 @@
-(** The library's structures that wait on both sides, with events of both. *)
+(** The library's structures that wait on both sides, with the events of both.
+*)
 
 val all : (string * (module Concord_testkit.Operation.OPERATION)) list

@@ -1,6 +1,6 @@
 open Picos_std_structured
 
-(* Picos asks for this where its schedulers run on several domains: on the main one, and
+(* If Picos's schedulers run on several domains, Picos requires this call on the main domain,
    before there are others. *)
 let () = Picos_io_select.configure ()
 

@@ -2,7 +2,7 @@
 
 open Concord_testkit.Host
 
-(** Those of a scheduler. *)
+(** The fibers of a scheduler. *)
 module Make (_ : sig
   val name : string
   val run : (unit -> 'a) -> 'a

@@ -1,4 +1,4 @@
-(* [BREAK]: [run] raises; or [spawn] ends the program that prints the report. *)
+(* [BREAK] makes [run] raise, or makes [spawn] end the program that prints the report. *)
 let breaks what = Sys.getenv_opt "BREAK" = Some what
 
 module Host = struct

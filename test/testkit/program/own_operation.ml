@@ -1,4 +1,4 @@
-(* [BREAK]: nobody is ever let go. *)
+(* With [BREAK], no task is ever resumed. *)
 open Concord
 open Concord_testkit
 

@@ -1,4 +1,4 @@
-The arguments name the clauses:
+The arguments select the clauses:
 
   $ ./own_host.exe H1 S4
   a host (seed 1)

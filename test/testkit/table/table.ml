@@ -1,6 +1,5 @@
-(* Prints the page of which the name is given, with the table in it made anew, of what the
-   suite finds. A host whose library is not installed keeps the row that it has. Exits with
-   code 1 if a host breaks a clause. *)
+(* Prints the page whose name is given, with a new table of the suite's results. If the library
+   of a host isn't installed, its old row is kept. Exits with code 1 if a host breaks a clause. *)
 
 open Concord_testkit
 open Host
@@ -14,7 +13,7 @@ module Pool = Concord_test_domainslib.Pool_host.Make (struct
   let num_domains = 1
 end)
 
-(* Each with its name on the page. [None]: its library is not installed. *)
+(* Each host with its name on the page, or [None] if its library isn't installed. *)
 let hosts : (string * (module HOST) option) list =
   let open Concord_test_lwt.Lwt_hosts in
   [
@@ -34,7 +33,7 @@ let hosts : (string * (module HOST) option) list =
     ("Domains", Some Own.domains);
   ]
 
-(* Named "styles, threads" or "policies, Lifo", of modules of that name. *)
+(* For the modules named "styles, threads", "policies, Lifo" and so on. *)
 let of_schedulers modul what hosts =
   let named (module H : HOST) =
     let name =
@@ -50,7 +49,7 @@ let of_schedulers modul what hosts =
 let styles = of_schedulers "Concord_styles" "style" Own.styles
 let policies = of_schedulers "Concord_policies" "policy" Own.policies
 
-(* What the page says to be broken, with the reason; by luck it is not. *)
+(* The page says that this clause is broken, and why. By chance it may be kept. *)
 let is_known name clause =
   name = "Tasks of Moonpool, [Ws_pool]" && clause = "fair"
 
@@ -86,7 +85,7 @@ let made_anew name host =
      else "kept")
     (List.filter snd abilities |> List.map fst |> String.concat ", ")
 
-(* The lines of the table now, of those that the page has. *)
+(* The new lines of the table, and the old ones for hosts that aren't installed. *)
 let made_of table =
   let row = function
     | name, Some host -> [ made_anew name host ]
@@ -96,7 +95,7 @@ let made_of table =
   [ "{t"; "| Host | Contract | Can |"; "|------|----------|-----|" ]
   @ List.concat_map row rows @ [ "}" ]
 
-(* The lines of the page: those before its table, of it, and after it. *)
+(* The lines of the page before its table, in it, and after it. *)
 let rec split before = function
   | "{t" :: lines -> within (List.rev before) [] lines
   | line :: lines -> split (line :: before) lines

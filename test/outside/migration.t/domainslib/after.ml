@@ -1,4 +1,5 @@
-(* The channels serve everybody, and can be closed: the main domain needs no Task.run. *)
+(* The channels work on every host, so the main domain needs no Task.run. They can also be
+   closed. *)
 
 open Concord
 module Task = Domainslib.Task

@@ -1,4 +1,4 @@
-(* Words go through bounded, unbounded and rendezvous channels between the tasks of a pool. *)
+(* Words pass through bounded, unbounded and rendezvous channels between the tasks of a pool. *)
 
 open Domainslib
 
@@ -15,7 +15,7 @@ let rec collect from found =
   | None -> List.rev found
 
 let () =
-  (* A task that waits holds its domain: there must be one for each. *)
+  (* A waiting task keeps its domain, so each task needs one. *)
   let pool = Task.setup_pool ~num_domains:2 () in
   let lengths =
     Task.run pool (fun () ->

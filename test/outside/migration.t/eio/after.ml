@@ -1,4 +1,4 @@
-(* Eio's fibers, switches and input and output stay; what a fiber waits in is Concord's. *)
+(* Eio's fibers, switches and I/O stay. Fibers wait in Concord's structures. *)
 
 open Eio
 open Concord

@@ -5,7 +5,7 @@ exception No_more
 let () =
   Eio_main.run @@ fun env ->
   let clock = Stdenv.clock env in
-  (* A producer and a consumer; None is the end. *)
+  (* A producer and a consumer. None marks the end. *)
   let items = Stream.create 2 in
   let sum, () =
     Fiber.pair
@@ -53,7 +53,7 @@ let () =
     (fun () ->
       Mutex.use_rw ~protect:true mutex (fun () -> ready := true);
       Condition.broadcast changed);
-  (* A timeout, and what comes first. *)
+  (* A timeout, and the first of two. *)
   let quiet = Stream.create 1 in
   (match Time.with_timeout clock 0.01 (fun () -> Ok (Stream.take quiet)) with
   | Ok () -> traceln "impossible"
@@ -65,7 +65,7 @@ let () =
          Stream.take quiet;
          "first")
        (fun () -> Fiber.await_cancel ()));
-  (* A computation that all share. *)
+  (* A computation that all fibers share. *)
   let computed = ref 0 in
   let table =
     Lazy.from_fun ~cancel:`Restart (fun () ->

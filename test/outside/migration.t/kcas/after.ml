@@ -1,5 +1,6 @@
-(* What was a transaction over several locations is a lock with a condition, or a choice. (Transactions themselves
-   have no counterpart; those of Kcas work in tasks of every host that registers with Domain_local_await.) *)
+(* A lock with a condition, or a choice, replaces a transaction over several locations.
+   (Transactions themselves have no counterpart. Those of Kcas work in tasks of every host that
+   registers with Domain_local_await.) *)
 
 open Concord
 

@@ -1,7 +1,7 @@
 open Kcas
 open Kcas_data
 
-(* Two accounts; who transfers waits until there is enough. *)
+(* Two accounts. A transfer waits until there is enough money. *)
 let transfer from onto amount =
   let tx ~xt =
     let balance = Xt.get ~xt from in
@@ -35,7 +35,7 @@ let () =
   Mvar.put box 3;
   List.iter (fun n -> Queue.add n queue) [ 1; 2; 3 ];
   Printf.printf "sum %d\n" (Domain.join worker);
-  (* What comes first of two. *)
+  (* The first of two. *)
   let left = Queue.create () and right = Queue.create () in
   Queue.add "right" right;
   let either ~xt =

@@ -1,4 +1,5 @@
-(* Lwt's promises, loop and input and output stay; what is waited in is Concord's, and other domains may take part. *)
+(* Lwt's promises, loop and I/O stay. Promises wait in Concord's structures, and other domains
+   may use these too. *)
 
 open Lwt.Syntax
 open Concord_lwt

@@ -18,7 +18,7 @@ let () =
      in
      let* (), total = Lwt.both (put [ 1; 2; 3 ]) (sum 0 3) in
      let* () = Lwt_io.printlf "sum %d" total in
-     (* Streams, bounded and not. *)
+     (* Streams, bounded and unbounded. *)
      let lines, push = Lwt_stream.create () in
      let reader =
        Lwt_stream.iter_s (fun line -> Lwt_io.printlf "line %s" line) lines
@@ -53,7 +53,7 @@ let () =
            Lwt.return_unit)
      in
      let* () = waiter in
-     (* What comes first; a timeout. *)
+     (* The first of two, and a timeout. *)
      let* first =
        Lwt.pick
          [
@@ -74,7 +74,7 @@ let () =
      let* () =
        Lwt_io.printl (if late = None then "too late" else "impossible")
      in
-     (* A promise, resolved by others. *)
+     (* A promise that others resolve. *)
      let promise, resolver = Lwt.wait () in
      Lwt.wakeup resolver 42;
      let* answer = promise in

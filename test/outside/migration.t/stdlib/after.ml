@@ -1,4 +1,4 @@
-(* The same program: [open Concord], and [Lazy.from_fun] for the keyword lazy. *)
+(* The same program. It has [open Concord], and [Lazy.from_fun] in place of the keyword lazy. *)
 
 open Concord
 

@@ -1,4 +1,4 @@
-(* A bounded queue, a pool of permits, channels and a lazy table, as Stdlib and its threads have them. *)
+(* A bounded queue, a pool of permits, channels and a lazy table, with Stdlib and its threads. *)
 
 let capacity = 2
 

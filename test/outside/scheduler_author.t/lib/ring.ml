@@ -5,28 +5,28 @@ exception Cancelled
 
 (* --- Waits ------------------------------------------------------------------ *)
 
-(* [decision] of one wait: whoever exchanges [Undecided], a resumer or [cancel], has decided
-   how the task goes on (H3), and owes the loop the job. *)
+(* The [decision] of one wait. A resumer or [cancel] exchanges [Undecided]. It has then decided
+   how the task continues (H3), and must post the job to the loop. *)
 type 'a decision = Undecided | Decided of ('a, exn) result
 
 type task = {
   mutable cancelled : bool;
   mutable protected : int;
-  mutable interrupt : unit -> unit;  (** Cancels the wait of now, if any. *)
+  mutable interrupt : unit -> unit;  (** Cancels the current wait, if there is one. *)
 }
 
 type scheduler = {
   lock : Mutex.t;
   not_empty : Condition.t;
-  jobs : (unit -> unit) Queue.t;  (** What is ready, under [lock]. *)
+  jobs : (unit -> unit) Queue.t;  (** The ready jobs, protected by [lock]. *)
   mutable live : int;
   mutable current : task;
 }
 
 let new_task () = { cancelled = false; protected = 0; interrupt = ignore }
 
-(* Any thread; neither waits for long nor runs code of the user's (H2). The loop waits on the
-   condition, under the lock, so that no wake-up is lost (H4). *)
+(* Any thread may call it. It doesn't wait for long and runs no code of the user (H2). The loop
+   waits for the condition under the lock, so no wake-up is lost (H4). *)
 let post s job =
   Mutex.protect s.lock (fun () ->
       Queue.add job s.jobs;
@@ -60,7 +60,7 @@ let suspend (type a) s (block : a resumer -> a option)
       task.interrupt <- ignore;
       match Atomic.get decision with
       | Decided outcome -> finish k outcome
-      | Undecided -> assert false (* posted by the one who decided *)
+      | Undecided -> assert false (* the deciding thread posts it afterwards *)
     in
     let resumer outcome =
       decide outcome

@@ -1,12 +1,12 @@
-(** A scheduler: tasks take turns on one thread, and can be cancelled. *)
+(** A scheduler whose tasks take turns on one thread, and can be cancelled. *)
 
 exception Cancelled
 
 type task
 
 val run : (unit -> unit) -> unit
-(** Runs the function as a task, and returns when there is no task any more.
-    While all tasks wait, the thread is blocked. *)
+(** Runs the function as a task, and returns when no tasks are left. While all tasks wait, the
+    thread is blocked. *)
 
 val fork : (unit -> unit) -> task
 val yield : unit -> unit

@@ -1,4 +1,5 @@
-(* Every structure of Concord's serves tasks of the new scheduler, together with a thread and a domain. *)
+(* Every structure of Concord serves tasks of the new scheduler, together with a thread and a
+   domain. *)
 
 open Concord
 
@@ -26,7 +27,7 @@ let () =
       Ring.yield ();
       ignore (Domain.spawn put_both))
 
-(* Resumed first, cancelled then: the value is the task's. *)
+(* The task is resumed first and then cancelled, so it keeps the value. *)
 let () =
   Ring.run (fun () ->
       let box = Mvar.create_empty () in
@@ -40,7 +41,7 @@ let () =
       Mvar.put box 3;
       Ring.cancel taker)
 
-(* A task that is cancelled while it waits for a condition has its mutex again. *)
+(* A task that is cancelled while it waits for a condition locks its mutex again. *)
 let () =
   Ring.run (fun () ->
       let mutex = Mutex.create () and changed = Condition.create () in
@@ -66,7 +67,7 @@ let () =
       | Some () -> say "impossible"
       | None -> say "too late")
 
-(* A library that starts tasks of its own, and knows no scheduler. *)
+(* A library that starts its own tasks, and doesn't know any scheduler. *)
 let () =
   Ring.run (fun () ->
       let a, b =
@@ -79,7 +80,7 @@ let () =
       say "both: %d" (a + b);
       say "cancelled: %b" (Tasks.is_cancelled ()))
 
-(* The scheduler inside a task of another one, and the reverse. *)
+(* The scheduler runs inside a task of another one, and the reverse. *)
 let () =
   let sum = Promise.create () in
   Concord_fifo.run (fun () ->

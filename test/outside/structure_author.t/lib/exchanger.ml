@@ -5,14 +5,14 @@ open Structure_kit
 (* [t], the only Atomic here
 
    State     Left by              To           By whom
-   queue ws  exchange, ws = w::_  ws - w     * any task; it calls w
+   queue ws  exchange, ws = w::_  ws - w     * any task, which then calls w
 
-   and waiters come to [ws], and withdraw.
+   Waiters are also added to [ws], and withdraw from it.
 
    * linearises both exchanges, if the resumer answers [true]. Otherwise nothing has happened,
-   except that the waiter is gone.
+   except that the waiter has left the queue.
 
-   Only waiters of one choice are in the queue together, or those that are gone. *)
+   Waiters are in the queue together only if they belong to one choice, or were withdrawn. *)
 type 'a t = ('a, 'a) Waiters.t Atomic.t
 
 let create () = Atomic.make Waiters.empty

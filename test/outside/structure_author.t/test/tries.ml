@@ -12,7 +12,7 @@ let pair t =
   in
   say "  the first has %s, the second %s" a b
 
-(* Neither of the two meets the other one: they are one task's. *)
+(* The two alternatives don't meet, because they belong to the same task. *)
 let not_itself t =
   let mine = List.map (Exchanger.exchange_evt t) [ "mine"; "also mine" ] in
   match Event.sync_before 0.01 (Event.choose mine) with
@@ -31,7 +31,7 @@ let two_choices () =
 
 exception Enough
 
-(* One task of a scope fails: the one that waits is cancelled, and has given nothing. *)
+(* One task of a scope fails. The waiting task is cancelled, and has given nothing. *)
 let cancelled t =
   (try
      Scope.run (fun scope ->
@@ -69,7 +69,7 @@ let () =
   let here = Exchanger.exchange t "thread's" in
   say "between two: the thread has the %s, the fiber the %s" here
     (Domain.join domain);
-  (* Nothing is lost or doubled: each value is somewhere once. *)
+  (* Nothing is lost or duplicated. Each value exists exactly once. *)
   let n = 1_000 and t = Exchanger.create () in
   let crew first = List.init n (fun i () -> Exchanger.exchange t (first + i)) in
   let values =

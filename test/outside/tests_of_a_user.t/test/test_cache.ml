@@ -1,5 +1,5 @@
-(* The recipe "Testing code that waits" of the cookbook: tasks in an order that is drawn, and
-   tasks that nothing can resume any more. *)
+(* The recipe "Testing code that waits" of the cookbook: tasks in a random order, and tasks
+   that nothing can resume any longer. *)
 
 open Concord
 
@@ -27,7 +27,7 @@ end
 
 module Drawn_order = Concord_policies.Make (Drawn)
 
-(* How often the value is computed, if two tasks ask for it. *)
+(* How often the value is computed if two tasks ask for it. *)
 let computations seed get =
   Random.init seed;
   let count = ref 0 in

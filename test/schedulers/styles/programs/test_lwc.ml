@@ -1,5 +1,5 @@
-(* Each program in each style gives what is computed sequentially. The commands are
-   tested in examples. *)
+(* Each program in each style computes the same result as a sequential program. The commands
+   are tested in examples. *)
 
 open Lwc
 open Concord_test_support
@@ -38,7 +38,7 @@ let forgets program style () =
     (Array.map (Fun.const 0) (Written.sequential 3))
     (In_style.run forgotten)
 
-(* In the tasks of a scheduler, which all wait at the end. *)
+(* The networks run in tasks of a scheduler, all of which wait at the end. *)
 let in_tasks () =
   let n = 30 in
   let expected = Sieve.sequential n in
@@ -57,7 +57,7 @@ let in_tasks () =
 
 (* --- The small examples ----------------------------------------------------- *)
 
-(* A thread calls [yield3] and [transfer_mvar], while another one takes turns. *)
+(* A thread calls [yield3] and [transfer_mvar] while another one counts its turns. *)
 let small name () =
   let before = Concord.Mvar.create 7 and after = Concord.Mvar.create_empty () in
   Check.traced

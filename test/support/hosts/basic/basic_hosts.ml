@@ -21,7 +21,7 @@ let fifo_with name cancellation =
 let fifo = fifo_with "Fifo" `Eager
 let lazy_fifo = fifo_with "Fifo, lazy" `Lazy
 
-(* What is started by [start], of which [join] waits for the end. *)
+(* A host whose tasks are started by [start] and ended by [join]. *)
 let joining name start join =
   {
     name;

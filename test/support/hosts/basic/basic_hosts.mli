@@ -1,4 +1,4 @@
-(** The hosts that need no library but Concord's own. *)
+(** The hosts that need no library except Concord. *)
 
 val fifo : Test_host.t
 val lazy_fifo : Test_host.t
@@ -7,4 +7,4 @@ val threads : Test_host.t
 (** The body runs in the calling thread. *)
 
 val domains : Test_host.t
-(** Each task is a domain; the body runs in the calling one. *)
+(** Each task is a domain. The body runs in the calling domain. *)

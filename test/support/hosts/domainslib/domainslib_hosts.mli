@@ -1,3 +1,3 @@
 val pool : Test_host.t
-(** A pool of the calling domain alone: a task that blocks it blocks all tasks.
-*)
+(** A pool that has only the calling domain, so a task that blocks it blocks all
+    tasks. *)

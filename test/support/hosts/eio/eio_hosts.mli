@@ -1,2 +1,2 @@
 val fibers : Test_host.t
-(** Fibers of one switch. *)
+(** The fibers of one switch. *)

@@ -3,7 +3,7 @@ open Test_host
 
 let with_pool f = Concord_domainslib.with_pool ~name:"workers" ~num_domains:2 f
 
-(* [start pool f] is filled when [f] has ended. *)
+(* [start pool f] returns a promise that is filled when [f] has ended. *)
 let host name start =
   {
     name;

@@ -1,4 +1,4 @@
-(** Pools of [Concord_domainslib], called [workers], with two domains. A body
+(** Pools of [Concord_domainslib], named [workers], with two domains. A body
     runs in the calling thread, beside the pool. *)
 
 val with_pool : (Domainslib.Task.pool -> 'a) -> 'a

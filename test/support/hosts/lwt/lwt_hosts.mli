@@ -1,4 +1,4 @@
-(** Tasks in Lwt's loop, of which a process has one. *)
+(** Tasks in Lwt's loop. A process has only one such loop. *)
 
 type loop = (unit -> unit Lwt.t) -> unit
 (** [Concord_lwt.run], or {!lwt_main}. *)

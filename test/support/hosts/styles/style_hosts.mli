@@ -6,4 +6,4 @@ val callcc : Test_host.t
 val delimited : Test_host.t
 
 val all : Test_host.t list
-(** These, and the indirect styles. *)
+(** The three above, and the indirect styles. *)
