@@ -8,7 +8,7 @@ let words =
 
 let has word = List.mem word words
 
-(* What follows [word=]. *)
+(* The part of [given] after [word=], if [given] begins so. *)
 let value word given =
   let prefix = word ^ "=" in
   if String.starts_with ~prefix given then
