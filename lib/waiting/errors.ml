@@ -5,7 +5,7 @@ exception Being_forced
 
 let closed = Error Closed
 
-(* Programs can write these names. *)
+(* These are the names that programs can write. *)
 let closed_of_kind = function
   | ("channel" | "stream" | "mailbox" | "broadcast" | "watch" | "pool") as kind
     ->
