@@ -153,8 +153,8 @@ let check ~same_code =
     || same_code plus_2 times_2
   then
     failwith
-      "Concord: this compiler represents functions in an unknown way, so that \
-       schedulers cannot be told apart"
+      "Concord: this compiler represents functions in an unknown way, so \
+       Concord can't distinguish schedulers"
 
 (* Some compilers, for example to JavaScript, have no such field. All closures would then seem
    to have the same code, and the wrong scheduler would suspend tasks. *)

@@ -3,7 +3,8 @@ let report () =
   | text -> Debug_helpers.write text
   | exception e ->
       Debug_helpers.write
-        (Printf.sprintf "concord: no report: %s\n" (Printexc.to_string e))
+        (Printf.sprintf "concord: the report failed: %s\n"
+           (Printexc.to_string e))
 
 (* OCaml calls a signal handler in a thread that runs OCaml code. If all tasks wait, there is
    no such thread. So this thread takes the signal itself, and all others have to block it. *)
@@ -16,7 +17,9 @@ let rec serve signal =
   | exception e ->
       (* This thread must not end, because it is still counted as a helper. *)
       Debug_helpers.write
-        (Printf.sprintf "concord: no reports on the signal: %s\n"
+        (Printf.sprintf
+           "concord: no more reports on this signal, because waiting for it \
+            failed: %s\n"
            (Printexc.to_string e));
       while true do
         Thread.delay 1e6
@@ -87,10 +90,13 @@ let start signal =
     let now = Thread.sigmask SIG_BLOCK [] in
     (* [signal] may be the system's number, but [now] contains OCaml's number for it. *)
     if not (List.mem signal now || List.compare_lengths now mask > 0) then
-      invalid_arg "Debug.dump_on_signal: no signal that can be blocked";
+      invalid_arg
+        (Printf.sprintf
+           "Debug.dump_on_signal: %d is not a signal that can be blocked" signal);
     if not all_block then
       invalid_arg
-        "Debug.dump_on_signal: another thread does not block the signal";
+        "Debug.dump_on_signal: another thread does not block the signal, so \
+         call this before you start threads";
     Debug_helpers.start (fun () -> serve signal)
   with e ->
     let backtrace = Printexc.get_raw_backtrace () in
@@ -99,6 +105,7 @@ let start signal =
     Printexc.raise_with_backtrace e backtrace
 
 let dump_on signal =
-  if Sys.win32 then invalid_arg "Debug.dump_on_signal: not on this system";
+  if Sys.win32 then
+    invalid_arg "Debug.dump_on_signal: this system has no signals";
   Plugin.keep_waits ();
   if begin_to_serve signal then start signal

@@ -50,15 +50,15 @@ let is_idle () =
 let report seconds =
   let company =
     if not (List.is_empty (Waits.resumed ())) then
-      "Some tasks were woken, but their schedulers do not let them go on."
+      "Some tasks were woken, but their schedulers have not continued them."
     else if can_wake () then
-      "Another thread, a timeout or a signal may wake the tasks that wait."
+      "Another thread, a timeout or a signal may wake the waiting tasks."
     else
-      "Nothing can wake the tasks that wait: all threads wait, no timeout is\n\
-       pending, and no signal is handled."
+      "Nothing can wake the waiting tasks, because all threads wait, no timeout\n\
+       is pending, and no signal is handled."
   in
   Debug_helpers.write
-    (Printf.sprintf "concord: no task has gone on for %.1f s.\n%s\n%s" seconds
+    (Printf.sprintf "concord: no task has continued for %.1f s.\n%s\n%s" seconds
        company
        (Debug_text.of_report (Debug_report.now ())))
 
@@ -91,8 +91,8 @@ let check_cycles { known; next_at } =
     if not (List.for_all (fun cycle -> List.mem cycle known) found) then
       Debug_helpers.write
         (Printf.sprintf
-           "concord: a cycle. None of its tasks goes on, unless one is \
-            cancelled.\n\
+           "concord: tasks wait for each other in a cycle. None of them \
+            continues, unless one is cancelled.\n\
             %s"
            (Debug_text.of_report report));
     let ended = now () in
@@ -104,7 +104,7 @@ let unless_impossible check state =
   try check state
   with e ->
     Debug_helpers.write
-      (Printf.sprintf "concord: no report: %s\n" (Printexc.to_string e));
+      (Printf.sprintf "concord: the report failed: %s\n" (Printexc.to_string e));
     state
 
 let watch limit =

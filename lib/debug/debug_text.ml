@@ -29,7 +29,7 @@ let add_frames buffer ~indent backtrace =
       add buffer "%s(%s)\n" indent
         (if List.is_empty (Debug_frames.all backtrace) then
            "no frames: compile with -g"
-         else "no frame of the program: it called this last")
+         else "no frame of the program, because this was a tail call")
   | frames ->
       List.iteri
         (fun i frame ->
@@ -78,7 +78,7 @@ let add_holder names buffer { by; domain; held_for; held_at } =
   if Printexc.raw_backtrace_length held_at = 0 then
     add buffer "    depends on %s\n" who
   else begin
-    add buffer "    held by %s for %.1f s, since:\n" who held_for;
+    add buffer "    held by %s for %.1f s, taken at:\n" who held_for;
     add_frames buffer ~indent:"      " held_at
   end
 
@@ -116,12 +116,14 @@ let add_target names buffer before target others =
     (if all_like (fun { structure; _ } -> structure) then "" else ", and others");
   Option.iter
     (fun made_at ->
-      add buffer "    made at:\n";
+      add buffer "    created at:\n";
       add_frames buffer ~indent:"      " made_at)
     target.made_at;
   add_holders names buffer target.holders;
   if not (all_like (fun { holders; _ } -> List.map (fun h -> h.by) holders))
-  then add buffer "    (that of the first task; other tasks hold the others)\n"
+  then
+    add buffer
+      "    (that is for the first task, and the others wait for other holders)\n"
 
 (* Only the line of the fork is shown, because the rest of the stack is that of the parent. *)
 let add_origin names buffer origin others =
@@ -171,9 +173,9 @@ type what = Waits | Was_woken
 let add_wait ?(what = Waits) names buffer (wait : wait) =
   add buffer "%s%s" (named names wait.task) (where wait.task wait.domain);
   begin match what with
-  | Waits -> add buffer " waits for %.1f s\n" wait.waits_for
+  | Waits -> add buffer " has waited for %.1f s\n" wait.waits_for
   | Was_woken ->
-      add buffer " was woken %.1f s ago, and has not gone on\n" wait.waits_for
+      add buffer " was woken %.1f s ago, but has not continued\n" wait.waits_for
   end;
   add_rest names buffer wait []
 
@@ -287,9 +289,9 @@ let add_group what names buffer = function
       and most = List.fold_left Float.max 0. waited in
       let long = range least most in
       begin match what with
-      | Waits -> add buffer "%s%s wait for %s\n" who on long
+      | Waits -> add buffer "%s%s have waited for %s\n" who on long
       | Was_woken ->
-          add buffer "%s%s were woken %s ago, and have not gone on\n" who on
+          add buffer "%s%s were woken %s ago, but have not continued\n" who on
             long
       end;
       add_rest names buffer first others
@@ -297,7 +299,8 @@ let add_group what names buffer = function
 (* --- All of it ------------------------------------------------------------------- *)
 
 let add_cycle names buffer cycle =
-  add buffer "Cycle of %d: each waits for what the next one holds\n"
+  add buffer
+    "Cycle of %d tasks, each of which waits for a structure that the next holds\n"
     (List.length cycle);
   List.iter (add_wait names buffer) cycle;
   add buffer "\n"
@@ -306,8 +309,8 @@ let add_groups ?(what = Waits) names buffer waits =
   List.iter (add_group what names buffer) (groups waits)
 
 let add_running names buffer { task; on_domain; runs_for; waited_at } =
-  add buffer "  %s%s was resumed %.1f s ago, here:\n" (named names task)
-    (where task on_domain) runs_for;
+  add buffer "  %s%s was resumed %.1f s ago, after a wait here:\n"
+    (named names task) (where task on_domain) runs_for;
   add_frames buffer ~indent:"    " waited_at
 
 (* Shows only tasks that may stand still, the longest first. *)
@@ -317,7 +320,9 @@ let add_all_running names buffer running =
   match List.sort longest (List.filter is_long running) with
   | [] -> ()
   | running ->
-      add buffer "\nResumed last in its thread, and not waiting since:\n";
+      add buffer
+        "\n\
+         Tasks that continued last in their threads, and have not waited since:\n";
       List.iteri
         (fun i task -> if i < max_lines then add_running names buffer task)
         running;
@@ -335,13 +340,13 @@ let of_report ({ cycles; behind; waits; woken; running } as report) =
   let buffer = Buffer.create 1_000 in
   add buffer "concord: %s\n" (wait_ (List.length waits) "task");
   if not (List.is_empty woken) then
-    add buffer "Woken, while their schedulers run something else: %s\n"
+    add buffer "Woken, but not continued by their schedulers yet: %s\n"
       (counted (List.length woken) "task");
   add buffer "\n";
   List.iter (add_cycle names buffer) cycles;
   let others = without behind (without (List.concat cycles) waits) in
   if not (List.is_empty behind) then begin
-    add buffer "Behind them: %s for what those above hold, or one another\n"
+    add buffer "Behind them: %s for the tasks above, or for each other\n"
       (wait_ (List.length behind) "task");
     add_groups names buffer behind;
     add buffer "\n"

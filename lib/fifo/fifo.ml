@@ -77,7 +77,7 @@ let protect = Suspend.protect
 let check_joined name handle =
   match Effect.perform Self with
   | task when task == handle ->
-      invalid_arg ("Concord_fifo." ^ name ^ ": the task is the calling one")
+      invalid_arg ("Concord_fifo." ^ name ^ ": a task can't join itself")
   | _ | (exception Effect.Unhandled Self) -> ()
 
 let join handle =

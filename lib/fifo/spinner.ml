@@ -2,7 +2,7 @@ open Task
 open Ready
 
 (* The decision of a task that is suspended in this scheduler. These states are in addition to
-   H3
+   those of H3
 
    State       Left by  To          By whom
    undecided   decide   an outcome  any thread, which then makes the task ready

@@ -210,7 +210,7 @@ let line raw =
     else
       Option.map
         (fun { Printexc.filename; line_number; _ } ->
-          Printf.sprintf "made in %s, line %d" filename line_number)
+          Printf.sprintf "created in %s, line %d" filename line_number)
         (Printexc.Slot.location slot)
   in
   List.find_map target (Array.to_list slots)

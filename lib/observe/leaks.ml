@@ -2,8 +2,8 @@ exception Never_resumed
 
 let () =
   Labels.explain Never_resumed ~otherwise:(fun _ ->
-      "Concord.Tools.Suspend.Never_resumed: nothing is left that could resume \
-       the task")
+      "Concord.Tools.Suspend.Never_resumed: nothing can resume this task any \
+       longer")
 
 let is_on = Debugging.has "leaks"
 let max_frames = 100
@@ -30,20 +30,25 @@ let guard waits_at resumer =
     resumer outcome
     && begin
       if Atomic.exchange resumed true then
-        report "a resumer answered true twice, against H3" waits_at;
+        report "a resumer of a task returned true twice, but H3 allows it once"
+          waits_at;
       true
     end
   in
   Gc.finalise
     (fun guard ->
       if (not (Atomic.get resumed)) && guard (Error Never_resumed) then
-        report "what could have resumed a task is gone" waits_at)
+        report
+          "nothing can resume this task any longer, because its resumer was \
+           garbage-collected"
+          waits_at)
     guard;
   guard
 
 let report_last waits_at =
   if is_on then
-    report "no other thread is left that could resume a task"
+    report
+      "nothing can resume this task any longer, because no other thread is left"
       (waits_at max_frames)
 
 let report_last_thread resumer =

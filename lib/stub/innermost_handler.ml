@@ -108,8 +108,8 @@ let is_known = ref (is_readable () && check stub)
 let () =
   if is_readable () && not !is_known then
     Printf.eprintf
-      "Concord: OCaml %s keeps the handlers of effects in an unknown way. All \
-       works, but each wait in a fiber of Eio takes longer.\n\
+      "concord: OCaml %s keeps effect handlers in an unknown way. Everything \
+       works, but each wait in an Eio fiber takes longer.\n\
        %!"
       Sys.ocaml_version
 

@@ -119,7 +119,7 @@ let[@inline] commit word before after =
   after == before || Atomic.compare_and_set word before after
 
 let must_not_wait () =
-  invalid_arg "Step: a step has to wait where it is not allowed to"
+  invalid_arg "Step: a step returned Wait or Raise where it must not"
 
 let[@inline] follow owed chain next =
   chain.next <- next;

@@ -71,7 +71,8 @@ let push_first q w =
 let first_of_many = function
   | One w | Many { front = w :: _; _ } -> w
   | Turned { turned; _ } -> List.hd (turn turned)
-  | Empty | Many { front = []; _ } -> invalid_arg "Waiters.head: empty queue"
+  | Empty | Many { front = []; _ } ->
+      invalid_arg "Waiters.head: the queue is empty"
 
 let[@inline] head q = match q with One w -> w | _ -> first_of_many q
 
@@ -108,7 +109,8 @@ let rec rest_of_many = function
       without_withdrawn front back (size - 1) withdrawn
   | Turned { turned; back; size; withdrawn } ->
       rest_of_many (Many { front = turn turned; back; size; withdrawn })
-  | Empty | Many { front = []; _ } -> invalid_arg "Waiters.tail: empty queue"
+  | Empty | Many { front = []; _ } ->
+      invalid_arg "Waiters.tail: the queue is empty"
 
 let[@inline] tail q = match q with One _ -> Empty | _ -> rest_of_many q
 

@@ -180,9 +180,9 @@ let () =
   Printexc.register_printer (function
     | In_handler ->
         Some
-          "Concord.Tools.Suspend.In_handler: an operation has to wait, but was \
-           called in a signal handler, a finaliser or a callback from C, which \
-           runs in a scheduler's loop, and nothing is left that could resume \
-           it; let the handler fill a promise or put into a mailbox, and a \
-           task wait for that"
+          "Concord.Tools.Suspend.In_handler: an operation has to wait in a \
+           signal handler, a finaliser or a callback from C, but this code \
+           runs in a scheduler's loop, so nothing could resume it. Let the \
+           handler fill a promise or put into a mailbox, and let a task wait \
+           for that"
     | _ -> None)

@@ -67,7 +67,8 @@ let is_allowed =
   | None | Some ("" | "1") -> true
   | Some "0" -> false
   | Some other ->
-      failwith (Printf.sprintf "CONCORD_SPIN=%s: it can be 0 or 1" other)
+      failwith
+        (Printf.sprintf "CONCORD_SPIN=%s: the value must be 0 or 1" other)
 
 let may_spin = is_allowed && Domain.recommended_domain_count () > 1
 

@@ -6,4 +6,4 @@ The recipe of the cookbook on tests, in a project of its own: tasks in an order 
   Cache: 1
   without Lazy: 1 2
   nothing can resume it
-  concord: what could have resumed a task is gone. The task waits here:
+  concord: nothing can resume this task any longer, because its resumer was garbage-collected. The task waits here:

@@ -41,7 +41,7 @@ let each_in_its_own () =
       let _, text = report_of 10_000 in
       (* [Array.init] makes the first one on a line of its own. *)
       yes text
-        (contains text "\n10,000 tasks of fifo wait for"
+        (contains text "\n10,000 tasks of fifo have waited for"
         && contains text "in Mvar.take of \"mvar 0\", and others\n");
       Array.iter (fun mvar -> Mvar.put mvar ()) mvars)
 
@@ -58,7 +58,8 @@ let chain () =
       int "no cycle" 0 (List.length report.cycles);
       yes text
         (contains text
-           "    (that of the first task; other tasks hold the others)\n");
+           "    (that is for the first task, and the others wait for other \
+            holders)\n");
       Mvar.put mvar ())
 
 (* The last one of a chain waits for what the first one holds. *)

@@ -42,7 +42,7 @@ let count report part =
   in
   from 0 0
 
-let gone = "what could have resumed a task is gone"
+let gone = "its resumer was garbage-collected"
 
 (* Where the task waits, and so a frame that the report shows. *)
 let[@inline never] waits_in_vain () =
