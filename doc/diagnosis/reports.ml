@@ -14,7 +14,7 @@ let without_times text =
 let sorted text =
   let is_first line =
     (not (String.starts_with ~prefix:" " line))
-    && Str.string_match (Str.regexp ".* waits? for N ") line 0
+    && Str.string_match (Str.regexp ".* ha\\(s\\|ve\\) waited for N ") line 0
   in
   let add (entries, before) line =
     match entries with
@@ -40,7 +40,9 @@ let environment debug =
   |> List.cons ("CONCORD_DEBUG=" ^ debug)
   |> Array.of_list
 
-let report = Str.regexp "concord: \\(a cycle\\|no task has gone on\\)"
+let report =
+  Str.regexp "concord: \\(tasks wait for each other\\|no task has continued\\)"
+
 let answer = Str.regexp "concord: [0-9]+ tasks? wait"
 
 let has pattern text =

@@ -2,12 +2,12 @@ let rec update t f =
   let before = Atomic.get t in
   let after = f before in
   if after != before && not (Atomic.compare_and_set t before after) then
-    (* somebody else changed it *)
+    (* another thread changed [t] first *)
     update t f
 
 let rec update_surely t f =
   try update t f
   with e ->
-    (* a signal handler's, before the state was replaced *)
+    (* A signal handler raised [e] before [t] was changed. *)
     update_surely t f;
     raise e

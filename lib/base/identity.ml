@@ -1,35 +1,33 @@
-(* This is all of [Obj] in the library. Each function says what it buys, and what it
-   relies on. *)
+(* The library uses [Obj] only in this file. The comment on each function says what the
+   function gains, and what it relies on. *)
 
-(* Tells whether an unhandled effect is the very one that was performed here, or one
-   that an outcome carried in; their types are not known to be equal. [Obj.repr] only
-   changes the type. *)
+(* Two unhandled effects may have different types, and still be the same effect. The caller
+   asks whether an unhandled effect is the one that was performed here, or one that came out of
+   an outcome. [Obj.repr] only changes the type. *)
 let equal a b = Obj.repr a == Obj.repr b
 
-(* Saves clearing a slot: a tenth of the time of a suspension. [Obj.is_int] is the
-   question that the collector asks. A wrong [true] would keep a value alive for
-   longer, and no more. *)
+(* If a slot holds an immediate value, it doesn't have to be cleared. This saves a tenth of the
+   time of a suspension. [Obj.is_int] asks what the collector asks. A wrong [true] would only
+   keep a value alive for longer. *)
 let[@inline] is_immediate v = Obj.is_int (Obj.repr v)
 
-(* Erases what was taken out of a queue, and saves a box around each item: two words of
-   eight. The slot is a field of a constructor that has other fields, so that it is
-   never a flat array or record of floats: the collector sees an integer there, as it
-   does in a field of type [int]. No code looks at the slot again, but to ask
-   [is_immediate]. *)
+(* Overwrites a value that was taken out of a queue, and saves a box around each item, which is
+   two words of eight. The slot is a field of a constructor that has other fields, so it is
+   never in a flat array or record of floats. The collector therefore sees an integer there, as
+   in a field of type [int]. Afterwards only [is_immediate] reads the slot. *)
 let[@inline] nothing () = Obj.magic 0
 
 (* --- Pointers -------------------------------------------------------------- *)
 
-(* Tells which of many things of any types a thing is, while those that nobody else needs
-   are collected. [Obj.repr] only changes the type; what comes out is compared by address,
-   and is never given back with a type.
+(* A pointer compares values of any types, and doesn't keep its target alive. [Obj.repr] only
+   changes the type. The library only compares the address of what it reads from a pointer, and
+   never gives the value a type again.
 
-   The collector has to go through all weak pointers, and has faults there: see
-   doc/limits.mld. So what lives no longer than its target has a strong pointer, until
-   that is released. *)
+   The collector visits all weak pointers, and has faults there (see doc/limits.mld). So if a
+   pointer doesn't live longer than its target, it is a strong pointer that is released. *)
 type pointer =
   | Nowhere
-  | Weakly of Obj.Ephemeron.t (* of one key *)
+  | Weakly of Obj.Ephemeron.t (* with one key *)
   | Strongly of Obj.t option Atomic.t
 
 let weakly v =
@@ -49,7 +47,7 @@ let target = function
   | Weakly block -> Obj.Ephemeron.get_key block 0
   | Strongly target -> Atomic.get target
 
-(* What comes out here has its type again: the function was given with the value. *)
+(* [Obj.obj] gives the target its own type again, because [f] was passed together with [v]. *)
 let viewed v f =
   let pointer = pointer v in
   (pointer, fun () -> Option.map (fun v -> f (Obj.obj v)) (target pointer))
@@ -68,9 +66,9 @@ let points_to pointer v = is (target pointer) (Obj.repr v)
 let same_target a b =
   match target a with Some thing -> points_to b thing | None -> false
 
-(* What is attached to a thing may refer to it, and does not keep it alive either. One block
-   of the collector's has both: it costs as much as a weak pointer. What comes out has the
-   type with which it was attached. *)
+(* Attached data may refer to its owner, but doesn't keep the owner alive. Both are in one
+   ephemeron, which costs as much as a weak pointer. [attach] determines the type, and [data]
+   returns the data with the same type. *)
 type 'a attached = Obj.Ephemeron.t
 
 let attach v attached =
@@ -84,7 +82,7 @@ let attach_to_target pointer attached =
 let owner block = Weakly block
 let is_useless block = is_collected (owner block)
 
-(* While [thing] is alive, so is what is attached to it. *)
+(* [thing] has to stay alive until the data was read, because then the data is alive too. *)
 let data block thing =
   let data = Obj.Ephemeron.get_data block in
   ignore (Sys.opaque_identity thing : Obj.t);
@@ -97,8 +95,8 @@ let attached_to pointer block =
   | Some thing when points_to (owner block) thing -> data block thing
   | Some _ | None -> None
 
-(* Many pointers are told apart by the addresses of what they point to. What the minor
-   collection leaves does not move any more, unless the program compacts the heap. *)
+(* Targets are distinguished by their addresses. After a minor collection, no target moves,
+   unless the program compacts the heap. *)
 let address = function
   | None -> 0
   | Some _ as thing ->
@@ -127,22 +125,23 @@ let numbers pointers =
           number
   in
   let numbers = Array.map2 number things (addresses things) in
-  (* they are alive until here, so that no address is used again *)
+  (* The targets have to be alive until here. Otherwise a new value could get the address of a
+     collected one. *)
   ignore (Sys.opaque_identity things : Obj.t option array);
   numbers
 
 (* --- Closures ------------------------------------------------------------- *)
 
-(* Tells whose trigger it is without calling it. The first field of a closure is its
-   code, if it takes one argument. It is read as an integer, as the collector must not
-   take it for a value; [Obj.raw_field] would allocate, and cost a tenth of a message
+(* Tells which library made a trigger, without calling it. If a closure takes one argument, its
+   first field is its code. The field is read as an integer, because the collector must not
+   take the code for a value. [Obj.raw_field] would allocate, which costs a tenth of a message
    in Eio. *)
 type closure = { code : int }
 
 let[@inline] same_code f g =
   (Obj.magic f : closure).code == (Obj.magic g : closure).code
 
-(* Two functions of different code, whose closures have fields of their own. *)
+(* Two functions with different code, whose closures also have fields. *)
 let[@inline never] adder n = Sys.opaque_identity (fun m -> m + n)
 let[@inline never] multiplier n = Sys.opaque_identity (fun m -> m * n)
 
@@ -154,9 +153,9 @@ let check ~same_code =
     || same_code plus_2 times_2
   then
     failwith
-      "Concord: this compiler represents functions in an unknown way, so that \
-       schedulers cannot be told apart"
+      "Concord: this compiler represents functions in an unknown way, so \
+       Concord can't distinguish schedulers"
 
-(* A compiler to JavaScript, for one, has no such field: then all closures would seem
-   to have the same code, and tasks be suspended by the wrong scheduler. *)
+(* Some compilers, for example to JavaScript, have no such field. All closures would then seem
+   to have the same code, and the wrong scheduler would suspend tasks. *)
 let () = check ~same_code

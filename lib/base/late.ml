@@ -1,11 +1,11 @@
 let this_thread () = Thread.id (Thread.self ())
 
-(* Each thread adds to both lists, and removes from them, only what is its own. *)
+(* A thread adds only its own entries to the two lists below, and removes only those. *)
 type late = { thread : int; exn : exn; backtrace : Printexc.raw_backtrace }
 
 let late : late list Atomic.t = Atomic.make []
 
-(* The threads that are in [protect], once for each time. *)
+(* The threads that are in [protect]. A thread is listed once for each call that it is in. *)
 let protected : int list Atomic.t = Atomic.make []
 
 let is_protected () =
@@ -13,16 +13,17 @@ let is_protected () =
   | [] -> false
   | threads -> List.mem (this_thread ()) threads
 
-(* Another one that comes meanwhile is dropped: the thread goes on with what it was
-   given. The call of itself is not the last thing that it does, as in [Step.go_on]. *)
+(* If another signal handler raises meanwhile, the new exception is dropped, and [e] is kept on
+   the next try. The call of [keep] in the handler must not be a tail call, for the same reason
+   as in [Step.go_on]. *)
 let rec keep exn backtrace =
   try
     let kept = { thread = this_thread (); exn; backtrace } in
     Atomically.update late (List.cons kept)
   with _ -> Sys.opaque_identity (keep exn backtrace)
 
-(* Raises the first one, and drops the others: a thread that was interrupted twice is
-   interrupted once. *)
+(* Raises the oldest exception and drops the others. If a thread was interrupted twice, it gets
+   one interruption. *)
 let rec raise_first () =
   let before = Atomic.get late and thread = this_thread () in
   match List.partition (fun kept -> kept.thread = thread) before with
@@ -46,7 +47,7 @@ let leave_protected thread =
   match Atomically.update protected (without thread) with
   | () -> ()
   | exception e ->
-      (* a signal handler's, before the list was changed *)
+      (* A signal handler raised [e] before the list was changed. *)
       let backtrace = Printexc.get_raw_backtrace () in
       Atomically.update protected (without thread);
       Printexc.raise_with_backtrace e backtrace

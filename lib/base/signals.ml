@@ -2,13 +2,13 @@ type mask = int list
 
 let all = List.init 64 succ
 
-(* Windows has no masks: it has no signals from outside of the program either. *)
+(* Windows has no signal masks, but it also has no signals from outside the program. *)
 let sigmask command signals =
   if Sys.win32 then [] else Thread.sigmask command signals
 
 let set mask = ignore (sigmask SIG_SETMASK mask : mask)
 
-(* What was pending is handled before the mask is set. *)
+(* The handlers of pending signals run before the mask is set, and may raise. *)
 let rec block () =
   match sigmask SIG_BLOCK all with
   | (_ : mask) -> ()

@@ -49,7 +49,7 @@ let keep_waits = Plugin.keep_waits
 
 let name structure name =
   if Identity.is_immediate structure then
-    invalid_arg "Debug.name: the value is no structure";
+    invalid_arg "Debug.name: the value is not a structure";
   Labels.add ~name structure
 
 let named text structure =

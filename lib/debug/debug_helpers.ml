@@ -1,5 +1,5 @@
-(* The child of a fork has none. Set once the thread is there, and before the thread that
-   started it does anything else. *)
+(* The child of a fork has no helpers. This is updated once the thread exists, before the
+   thread that started it does anything else. *)
 type helpers = { process : int; idle : int }
 
 let helpers = Atomic.make { process = 0; idle = 0 }

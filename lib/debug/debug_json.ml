@@ -8,9 +8,9 @@ type t =
   | String of string
   | List of t list
   | Object of (string * t) list
-  | Written of Buffer.t  (** JSON *)
+  | Written of Buffer.t  (** JSON text *)
 
-(* A name may be any bytes, but JSON is UTF-8: what is not is replaced. *)
+(* A name may contain any bytes, but JSON is UTF-8. So malformed bytes are replaced. *)
 let add_string buffer text =
   Buffer.add_char buffer '"';
   let rec from i =
@@ -68,7 +68,7 @@ let frame { Debug_frames.name; file; line; is_of_program } =
       ("program", Bool is_of_program);
     ]
 
-(* Each stack is written once, into [stacks]; elsewhere is its position there. *)
+(* Each stack is written once, into [stacks]. Other fields refer to its position there. *)
 let numbering stacks =
   let last = ref (-1) in
   Debug_frames.remembering @@ fun backtrace ->

@@ -42,12 +42,12 @@ type t = {
   running : running list;
 }
 
-(* --- What is known of the structures ------------------------------------------ *)
+(* --- Facts about the structures -------------------------------------------------- *)
 
-(* A wait as it was at one moment. *)
+(* A wait as it was at some moment. *)
 type seen = { wait : Waits.t; in_ : (Waits.target * Known.t) list }
 
-(* Each structure is asked once: many tasks wait in few of them. *)
+(* Each structure is asked only once, because many tasks may wait in it. *)
 let asking () =
   let asked = Hashtbl.create 16 in
   fun (target : Waits.target) (known : Known.t) ->
@@ -72,15 +72,17 @@ let see waits =
   let see (wait : Waits.t) = { wait; in_ = List.map find wait.targets } in
   Array.of_list (List.map see waits)
 
-(* --- Who holds what ------------------------------------------------------------- *)
+(* --- Which task holds which structure -------------------------------------------- *)
 
-(* Waits by their indices, structures by the numbers that they are known by; one that was
-   collected has none. *)
+(* Waits are represented by their indices, and structures by their numbers. A structure that
+   was collected has no number. *)
 type graph = {
   seen : seen array;
-  holding : int list array;  (** By structure: the waits of its holders. *)
-  held : int list array;  (** By wait: the structures that its task holds. *)
-  waiting : int list array;  (** By structure: the waits in it. *)
+  holding : int list array;
+      (** For each structure, the waits of its holders. *)
+  held : int list array;
+      (** For each wait, the structures that its task holds. *)
+  waiting : int list array;  (** For each structure, the waits in it. *)
 }
 
 let structures { in_; _ } = List.map (fun (_, (k : Known.t)) -> k) in_
@@ -118,8 +120,9 @@ let graph seen =
       true
     end
   in
-  (* A structure that is being handed over names the task that gets it, which waits until its
-     resumer is called. It is in no cycle because of that. *)
+  (* If a structure is being handed over, it names the task that gets it. That task waits until
+     its resumer is called. It doesn't belong to a cycle because of that, so only tasks that
+     really hold count. *)
   let holders =
     List.filter is_first targets
     |> List.concat_map (fun (_, { Known.number; holders; _ }) ->
@@ -150,11 +153,11 @@ let graph seen =
     held = table n (List.map (fun (structure, wait) -> (wait, structure)) hold);
   }
 
-(* --- Who can go on no more ------------------------------------------------------ *)
+(* --- Which tasks are lost ---------------------------------------------------------- *)
 
-(* The greatest set of those that wait in targets of which each is held by one of them:
-   who is found to be none of them leaves the others with one less. [lost]: those that
-   may be in it. *)
+(* Computes the greatest set of waits such that each of their targets is held by a task of the
+   set. If a wait turns out not to be in the set, each structure that its task holds has one
+   such holder less. [lost.(i)] is [true] while wait [i] may be in the set. *)
 let leave_lost { seen; holding; held; waiting } lost =
   let left =
     Array.map
@@ -188,8 +191,8 @@ let next { seen; holding; _ } lost i =
     (fun (k : Known.t) -> List.find_opt (Array.get lost) holding.(k.number))
     (structures seen.(i))
 
-(* From any of those that are lost one comes to a cycle, and to one only. Each is visited
-   once, on the way from the [visited.(i)]th of them. *)
+(* From each lost wait, following [next] leads to exactly one cycle. Each wait is visited once.
+   [visited.(i)] is the wait at which the walk started that visited [i]. *)
 let cycles graph lost =
   let visited = Array.make (Array.length lost) (-1) in
   let rec walk first path here =
@@ -218,7 +221,7 @@ let task (who : Who.t) : task =
   if Who.is_known who && not (Who.has_ended who) then Task_id.of_who who
   else { id = 0; host = who.host; name = who.name }
 
-(* What began after [now] was read has waited for no time. *)
+(* If a wait began after [now] was read, it has waited for no time. *)
 let seconds ~now since =
   Float.max 0. (Int64.to_float (Int64.sub now since) *. 1e-9)
 
@@ -230,7 +233,7 @@ let holder ~now (holder : Waits.holder) =
     held_at = holder.held_at;
   }
 
-(* Those of one structure once, however many wait there. *)
+(* The holders of a structure are converted once, even if many tasks wait in it. *)
 let all_holders ~now { seen; waiting; _ } =
   let known = Array.make (Array.length waiting) [] in
   let add { Known.number; holders; _ } =
@@ -266,8 +269,9 @@ let wait ~now ~since holders { wait; in_ } =
 
 module Numbers = Set.Make (Int)
 
-(* Who has waited all the while has neither taken nor given back anything meanwhile: so
-   what was seen of different structures, one after the other, fits together. *)
+(* If a task has waited all the time, it has neither taken nor given back anything meanwhile.
+   So facts about different structures fit together, although they were read one after the
+   other. *)
 let still_wait seen =
   let waiting =
     Numbers.of_list (List.map (fun (w : Waits.t) -> w.number) (Waits.all ()))
@@ -277,7 +281,7 @@ let still_wait seen =
 let began (wait : Waits.t) = wait.begun_ns
 let was_woken (wait : Waits.t) = wait.resumed_ns
 
-(* One may have been woken since it was found to wait. *)
+(* A task that was waiting above may have been woken meanwhile, so it must not be listed twice. *)
 let woken_besides waits =
   let waiting =
     Numbers.of_list (List.map (fun (w : Waits.t) -> w.number) waits)

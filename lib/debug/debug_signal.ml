@@ -3,10 +3,11 @@ let report () =
   | text -> Debug_helpers.write text
   | exception e ->
       Debug_helpers.write
-        (Printf.sprintf "concord: no report: %s\n" (Printexc.to_string e))
+        (Printf.sprintf "concord: the report failed: %s\n"
+           (Printexc.to_string e))
 
-(* OCaml calls a signal handler in a thread that runs OCaml code. While all wait there is
-   none, but for this one, which takes the signal itself; for that all others block it. *)
+(* OCaml calls a signal handler in a thread that runs OCaml code. If all tasks wait, there is
+   no such thread. So this thread takes the signal itself, and all others have to block it. *)
 let rec serve signal =
   match Thread.wait_signal [ signal ] with
   | (_ : int) ->
@@ -14,15 +15,17 @@ let rec serve signal =
       serve signal
   | exception Unix.Unix_error (EINTR, _, _) -> serve signal
   | exception e ->
-      (* Were it to end, a thread would be counted that is not there. *)
+      (* This thread must not end, because it is still counted as a helper. *)
       Debug_helpers.write
-        (Printf.sprintf "concord: no reports on the signal: %s\n"
+        (Printf.sprintf
+           "concord: no more reports on this signal, because waiting for it \
+            failed: %s\n"
            (Printexc.to_string e));
       while true do
         Thread.delay 1e6
       done
 
-(* --- Do the other threads block it? --------------------------------------------- *)
+(* --- Do the other threads block the signal? --------------------------------------- *)
 
 let blocked_by thread =
   let file = Printf.sprintf "/proc/%s/status" thread in
@@ -36,7 +39,7 @@ let blocked_by thread =
         Int64.of_string_opt ("0x" ^ mask)
     | Some _ -> find input
   in
-  (* It has ended, or this is no Linux. *)
+  (* The thread has ended, or the system is not Linux. *)
   try In_channel.with_open_bin file find with Sys_error _ -> None
 
 let other_blocks_not bit thread =
@@ -47,8 +50,9 @@ let other_blocks_not bit thread =
 let threads () =
   try Array.to_list (Sys.readdir "/proc/self/task") with Sys_error _ -> []
 
-(* [f ()] has the calling thread block one signal more, which has this bit in the masks of
-   Linux. If that thread did block it the caller has seen to it. *)
+(* [f ()] makes the calling thread block one more signal, whose bit in the masks of Linux is
+   [bit]. If the thread already blocked that signal, the program has made sure of the rest, so
+   the result is [true]. *)
 let all_block_what f =
   let before = blocked_by "thread-self" in
   f ();
@@ -60,7 +64,7 @@ let all_block_what f =
 
 (* --- Once for each signal --------------------------------------------------------- *)
 
-(* [served]: the signals for which this process has a thread, or is about to have one. *)
+(* [signals] are the signals for which this process has a thread, or will have one soon. *)
 type served = { process : int; signals : int list }
 
 let served = Atomic.make { process = 0; signals = [] }
@@ -84,12 +88,15 @@ let start signal =
     let block () = ignore (Thread.sigmask SIG_BLOCK [ signal ] : int list) in
     let all_block = all_block_what block in
     let now = Thread.sigmask SIG_BLOCK [] in
-    (* The number may be the system's, for which there is another one in [now]. *)
+    (* [signal] may be the system's number, but [now] contains OCaml's number for it. *)
     if not (List.mem signal now || List.compare_lengths now mask > 0) then
-      invalid_arg "Debug.dump_on_signal: no signal that can be blocked";
+      invalid_arg
+        (Printf.sprintf
+           "Debug.dump_on_signal: %d is not a signal that can be blocked" signal);
     if not all_block then
       invalid_arg
-        "Debug.dump_on_signal: another thread does not block the signal";
+        "Debug.dump_on_signal: another thread does not block the signal, so \
+         call this before you start threads";
     Debug_helpers.start (fun () -> serve signal)
   with e ->
     let backtrace = Printexc.get_raw_backtrace () in
@@ -98,6 +105,7 @@ let start signal =
     Printexc.raise_with_backtrace e backtrace
 
 let dump_on signal =
-  if Sys.win32 then invalid_arg "Debug.dump_on_signal: not on this system";
+  if Sys.win32 then
+    invalid_arg "Debug.dump_on_signal: this system has no signals";
   Plugin.keep_waits ();
   if begin_to_serve signal then start signal

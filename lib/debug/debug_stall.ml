@@ -1,16 +1,16 @@
 type progress = { begun : int; waiting : int list }
 
-(* Those that were woken, and do not go on, too: their loop may stand still. *)
+(* Tasks that were woken but don't continue count too, because their loop may stand still. *)
 let progress () =
   let numbers = List.map (fun (w : Waits.t) -> w.number) in
   let waiting = numbers (Waits.all ()) @ numbers (Waits.resumed ()) in
   { begun = Waits.begun (); waiting = List.sort_uniq Int.compare waiting }
 
-(* [progress] is as it was at [since]; a stall is reported once. *)
+(* [progress] has not changed since [since]. A stall is reported once. *)
 type state = { progress : progress; since : float; was_reported : bool }
 
-(* A busy machine may hold all tasks up for so long. The report is true then, too: it says how
-   long no task has gone on, and whether anything could wake them. *)
+(* A busy machine may hold up all tasks for so long. Even then the report is true. It says how
+   long no task has continued, and whether anything could wake the tasks. *)
 let start ~now ~progress = { progress; since = now; was_reported = false }
 
 let step ~limit ~now ~progress state =
@@ -31,7 +31,8 @@ let threads (waits : Waits.t list) =
   in
   List.length (List.fold_left add [] (List.filter is_thread waits))
 
-(* The calling thread, which [Others] leaves out, is among the idle helpers too. *)
+(* The calling thread is left out by [Others], and is also one of the idle helpers. So it would
+   be counted twice without [- 1]. *)
 let can_wake () =
   let before = progress () in
   let asleep = threads (Waits.all ()) - 1 in
@@ -39,7 +40,7 @@ let can_wake () =
 
 (* --- Watching --------------------------------------------------------------------- *)
 
-(* A server for which there is nothing to do is idle, and not stalled. *)
+(* If a server has nothing to do, it is idle, but has not stalled. *)
 let is_idle () =
   let is_outside (wait : Waits.t) =
     List.exists (fun (t : Waits.target) -> t.from_outside) wait.targets
@@ -49,15 +50,15 @@ let is_idle () =
 let report seconds =
   let company =
     if not (List.is_empty (Waits.resumed ())) then
-      "Some tasks were woken, but their schedulers do not let them go on."
+      "Some tasks were woken, but their schedulers have not continued them."
     else if can_wake () then
-      "Another thread, a timeout or a signal may wake the tasks that wait."
+      "Another thread, a timeout or a signal may wake the waiting tasks."
     else
-      "Nothing can wake the tasks that wait: all threads wait, no timeout is\n\
-       pending, and no signal is handled."
+      "Nothing can wake the waiting tasks, because all threads wait, no timeout\n\
+       is pending, and no signal is handled."
   in
   Debug_helpers.write
-    (Printf.sprintf "concord: no task has gone on for %.1f s.\n%s\n%s" seconds
+    (Printf.sprintf "concord: no task has continued for %.1f s.\n%s\n%s" seconds
        company
        (Debug_text.of_report (Debug_report.now ())))
 
@@ -71,9 +72,10 @@ let check_stall ~limit state =
 
 (* --- Cycles ----------------------------------------------------------------------- *)
 
-(* A cycle needs no stall: the rest of the program may be as busy as ever. [known]: those
-   that were reported, by the numbers of their waits, and still are there. A search
-   takes time in proportion to the waits, so the pause after it is a hundred times as long. *)
+(* Cycles are searched for without a stall, because the rest of the program may be busy.
+   [known] are the cycles that were reported and still exist, each as the numbers of its waits.
+   A search takes time in proportion to the waits, so the pause after it is a hundred times as
+   long. *)
 type cycles = { known : int list list; next_at : float }
 
 let numbers cycle =
@@ -89,8 +91,8 @@ let check_cycles { known; next_at } =
     if not (List.for_all (fun cycle -> List.mem cycle known) found) then
       Debug_helpers.write
         (Printf.sprintf
-           "concord: a cycle. None of its tasks goes on, unless one is \
-            cancelled.\n\
+           "concord: tasks wait for each other in a cycle. None of them \
+            continues, unless one is cancelled.\n\
             %s"
            (Debug_text.of_report report));
     let ended = now () in
@@ -102,7 +104,7 @@ let unless_impossible check state =
   try check state
   with e ->
     Debug_helpers.write
-      (Printf.sprintf "concord: no report: %s\n" (Printexc.to_string e));
+      (Printf.sprintf "concord: the report failed: %s\n" (Printexc.to_string e));
     state
 
 let watch limit =

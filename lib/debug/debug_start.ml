@@ -5,7 +5,9 @@ let unless_impossible word f =
   try f ()
   with
   | (Invalid_argument _ | Unix.Unix_error _ | Sys_error _ | Failure _) as e ->
-    warn (Printf.sprintf "CONCORD_DEBUG=%s: %s" word (Printexc.to_string e))
+    warn
+      (Printf.sprintf "CONCORD_DEBUG=%s has no effect: %s" word
+         (Printexc.to_string e))
 
 let () =
   List.iter warn (Debugging.mistakes ());

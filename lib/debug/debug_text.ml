@@ -5,7 +5,7 @@ let add = Printf.bprintf
 let counted n what =
   if n = 1 then Printf.sprintf "1 %s" what
   else
-    (* 12,000 *)
+    (* with commas, for example 12,000 *)
     let digits = string_of_int n in
     let grouped = Buffer.create 10 in
     String.iteri
@@ -29,7 +29,7 @@ let add_frames buffer ~indent backtrace =
       add buffer "%s(%s)\n" indent
         (if List.is_empty (Debug_frames.all backtrace) then
            "no frames: compile with -g"
-         else "no frame of the program: it called this last")
+         else "no frame of the program, because this was a tail call")
   | frames ->
       List.iteri
         (fun i frame ->
@@ -39,11 +39,11 @@ let add_frames buffer ~indent backtrace =
       let more = List.length frames - max_lines in
       if more > 0 then add buffer "%s(and %s)\n" indent (counted more "frame")
 
-(* The name of a thread says its domain, where that is not the first one. *)
+(* The name of a thread already says its domain, unless it is the first domain. *)
 let where { host; _ } domain =
   if host = "" || domain = 0 then "" else Printf.sprintf " on domain %d" domain
 
-(* Tasks of two schedulers may have the same name: then their numbers tell them apart. *)
+(* Tasks of two schedulers may have the same name. Then the report adds their numbers. *)
 type names = (string * string, int) Hashtbl.t
 
 let several = -1
@@ -78,7 +78,7 @@ let add_holder names buffer { by; domain; held_for; held_at } =
   if Printexc.raw_backtrace_length held_at = 0 then
     add buffer "    depends on %s\n" who
   else begin
-    add buffer "    held by %s for %.1f s, since:\n" who held_for;
+    add buffer "    held by %s for %.1f s, taken at:\n" who held_for;
     add_frames buffer ~indent:"      " held_at
   end
 
@@ -108,7 +108,7 @@ let operation { operation; structure; state; _ } =
   ^ Option.fold structure ~none:"" ~some:(fun name -> " of " ^ quoted name)
   ^ if state = "" then "" else Printf.sprintf " (%s)" state
 
-(* [others]: the same of the other waits in the group. *)
+(* [others] are the corresponding targets of the other waits in the group. *)
 let add_target names buffer before target others =
   let is_like f other = other == target || f other = f target in
   let all_like f = List.for_all (is_like f) others in
@@ -116,14 +116,16 @@ let add_target names buffer before target others =
     (if all_like (fun { structure; _ } -> structure) then "" else ", and others");
   Option.iter
     (fun made_at ->
-      add buffer "    made at:\n";
+      add buffer "    created at:\n";
       add_frames buffer ~indent:"      " made_at)
     target.made_at;
   add_holders names buffer target.holders;
   if not (all_like (fun { holders; _ } -> List.map (fun h -> h.by) holders))
-  then add buffer "    (that of the first task; other tasks hold the others)\n"
+  then
+    add buffer
+      "    (that is for the first task, and the others wait for other holders)\n"
 
-(* The line that forked it is enough: who waits there says the rest. *)
+(* Only the line of the fork is shown, because the rest of the stack is that of the parent. *)
 let add_origin names buffer origin others =
   let line { forked_at; _ } =
     match Debug_frames.of_program forked_at with
@@ -137,7 +139,7 @@ let add_origin names buffer origin others =
   in
   Option.iter add_line origin
 
-(* What follows the first line. *)
+(* Everything after the first line. *)
 let add_rest names buffer { origin; targets; waits_at; _ } others =
   add_origin names buffer origin (List.map (fun { origin; _ } -> origin) others);
   let same_target i target =
@@ -171,16 +173,16 @@ type what = Waits | Was_woken
 let add_wait ?(what = Waits) names buffer (wait : wait) =
   add buffer "%s%s" (named names wait.task) (where wait.task wait.domain);
   begin match what with
-  | Waits -> add buffer " waits for %.1f s\n" wait.waits_for
+  | Waits -> add buffer " has waited for %.1f s\n" wait.waits_for
   | Was_woken ->
-      add buffer " was woken %.1f s ago, and has not gone on\n" wait.waits_for
+      add buffer " was woken %.1f s ago, but has not continued\n" wait.waits_for
   end;
   add_rest names buffer wait []
 
-(* --- Those that wait alike ------------------------------------------------------ *)
+(* --- Groups of similar waits ------------------------------------------------------- *)
 
-(* Different structures that are made and held alike are one line: a promise for each
-   connection, say. *)
+(* Waits in different structures form one group if these are made and held in the same way. An
+   example is a promise for each connection. *)
 type alike =
   (int * int * string) * (string * string option * int * (task * int) list) list
 
@@ -191,8 +193,8 @@ module By_alike = Hashtbl.Make (struct
   let hash (alike : t) = Hashtbl.hash_param 50 100 alike
 end)
 
-(* [f v], found again for what is physically the last [v]: the holders of a structure in
-   which many tasks wait. *)
+(* [remembering f v] is [f v]. If [v] is physically the same as the last one, it isn't computed
+   again. Many tasks that wait in one structure share its holders. *)
 let remembering f =
   let last = ref None in
   fun v ->
@@ -228,7 +230,7 @@ let alike () =
     ( (number wait.waits_at, wait.domain, wait.task.host),
       List.sort compare (List.map target wait.targets) )
 
-(* But for the names of structures, and for who exactly holds them. *)
+(* Leaves out the names of structures, and which tasks exactly hold them. *)
 let roughly (where, targets) =
   let target (operation, _, made_at, holders) =
     let hosts = List.map (fun (by, _) -> (by.host, "", 0)) holders in
@@ -240,7 +242,7 @@ let roughly (where, targets) =
   in
   (where, List.map target targets)
 
-(* In the order of their first ones. *)
+(* The groups are in the order of their first members. *)
 let group key items =
   let table = By_alike.create 100 in
   let add keys item =
@@ -256,7 +258,7 @@ let group key items =
   List.fold_left add [] items
   |> List.rev_map (fun key -> (key, List.rev !(By_alike.find table key)))
 
-(* Many groups that are roughly alike are one. *)
+(* If many groups are roughly alike, they become one. *)
 let groups waits =
   group (alike ()) waits
   |> group (fun (key, _) -> roughly key)
@@ -287,9 +289,9 @@ let add_group what names buffer = function
       and most = List.fold_left Float.max 0. waited in
       let long = range least most in
       begin match what with
-      | Waits -> add buffer "%s%s wait for %s\n" who on long
+      | Waits -> add buffer "%s%s have waited for %s\n" who on long
       | Was_woken ->
-          add buffer "%s%s were woken %s ago, and have not gone on\n" who on
+          add buffer "%s%s were woken %s ago, but have not continued\n" who on
             long
       end;
       add_rest names buffer first others
@@ -297,7 +299,8 @@ let add_group what names buffer = function
 (* --- All of it ------------------------------------------------------------------- *)
 
 let add_cycle names buffer cycle =
-  add buffer "Cycle of %d: each waits for what the next one holds\n"
+  add buffer
+    "Cycle of %d tasks, each of which waits for a structure that the next holds\n"
     (List.length cycle);
   List.iter (add_wait names buffer) cycle;
   add buffer "\n"
@@ -306,18 +309,20 @@ let add_groups ?(what = Waits) names buffer waits =
   List.iter (add_group what names buffer) (groups waits)
 
 let add_running names buffer { task; on_domain; runs_for; waited_at } =
-  add buffer "  %s%s was resumed %.1f s ago, here:\n" (named names task)
-    (where task on_domain) runs_for;
+  add buffer "  %s%s was resumed %.1f s ago, after a wait here:\n"
+    (named names task) (where task on_domain) runs_for;
   add_frames buffer ~indent:"    " waited_at
 
-(* Only what may stand still is of interest, and the longest first. *)
+(* Shows only tasks that may stand still, the longest first. *)
 let add_all_running names buffer running =
   let is_long { runs_for; _ } = runs_for >= 0.1 in
   let longest a b = Float.compare b.runs_for a.runs_for in
   match List.sort longest (List.filter is_long running) with
   | [] -> ()
   | running ->
-      add buffer "\nResumed last in its thread, and not waiting since:\n";
+      add buffer
+        "\n\
+         Tasks that continued last in their threads, and have not waited since:\n";
       List.iteri
         (fun i task -> if i < max_lines then add_running names buffer task)
         running;
@@ -335,13 +340,13 @@ let of_report ({ cycles; behind; waits; woken; running } as report) =
   let buffer = Buffer.create 1_000 in
   add buffer "concord: %s\n" (wait_ (List.length waits) "task");
   if not (List.is_empty woken) then
-    add buffer "Woken, while their schedulers run something else: %s\n"
+    add buffer "Woken, but not continued by their schedulers yet: %s\n"
       (counted (List.length woken) "task");
   add buffer "\n";
   List.iter (add_cycle names buffer) cycles;
   let others = without behind (without (List.concat cycles) waits) in
   if not (List.is_empty behind) then begin
-    add buffer "Behind them: %s for what those above hold, or one another\n"
+    add buffer "Behind them: %s for the tasks above, or for each other\n"
       (wait_ (List.length behind) "task");
     add_groups names buffer behind;
     add buffer "\n"

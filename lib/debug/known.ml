@@ -9,7 +9,7 @@ type t = {
 let unknown number =
   { number; kind = None; name = None; made_at = None; holders = [] }
 
-(* A task that ended while it held something does not come back. *)
+(* A task that has ended while it held a structure will never give it back. *)
 let has_ended (holder : Waits.holder) =
   Waits.is_held holder && Who.has_ended holder.by
 
@@ -19,7 +19,8 @@ let as_ended (holder : Waits.holder) =
 
 let as_it_is holder = if has_ended holder then as_ended holder else holder
 
-(* One that has ended may have given back what it held since it was read. *)
+(* A holder that has ended may have given the structure back after [read]. So [read] is called
+   again, and only those that still hold it are marked. *)
 let who_hold read =
   let before = read () in
   match List.filter has_ended before with
@@ -32,7 +33,7 @@ let who_hold read =
 
 let with_holders t holders = { t with holders = t.holders @ holders }
 
-(* The items by their numbers, in the given order; -1 is none. *)
+(* The items by their numbers, in the given order. An item with the number -1 is left out. *)
 let table size numbered =
   let table = Array.make size [] in
   let add (number, item) =
@@ -41,13 +42,14 @@ let table size numbered =
   List.iter add (List.rev numbered);
   table
 
-(* [labels]: by the number of the structure, each with the number of the whole. *)
+(* [labels] are the labels of each structure by its number, each with the number of the whole
+   structure. *)
 type tables = {
   labels : (Labels.t * int) list array;
   found : Waits.holder list array;
 }
 
-(* The labels of the structure, and of what it is a part of. *)
+(* The labels of the structure, and those of the structure that it is a part of. *)
 let rec all_labels tables number =
   let with_whole (label, whole) =
     label :: (if whole < 0 then [] else all_labels tables whole)
@@ -101,7 +103,7 @@ let look_up pointers =
           (numbered numbers ~from:(n + (2 * n_labels)) (List.map snd found));
     }
   in
-  (* Each once: many tasks wait in few structures. *)
+  (* Each structure is converted once, because many tasks may wait in it. *)
   let known = Array.make size None in
   let once number =
     if number < 0 then unknown number

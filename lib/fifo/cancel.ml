@@ -1,14 +1,14 @@
 open Task
 open Ready
 
-(* A signal handler may have added one meanwhile. *)
+(* A signal handler may add one meanwhile, so check that the list is still the same. *)
 let rec add_doomed s wait =
   let before = s.doomed in
   let after = wait :: before in
   if s.doomed == before then s.doomed <- after else add_doomed s wait
 
-(* A task that has ended has no wait: its number may be another's. The one that
-   runs may be in its [block], and looks itself when that is over. *)
+(* A task that has ended has no wait, and another task may have its number. The task that runs
+   may be in its [block]. It checks for the cancellation itself when [block] has returned. *)
 let interrupt s task =
   let number = task.number in
   if s.tasks.(number) == task && number <> s.current && is_cancelled task then begin
@@ -29,10 +29,10 @@ let deliver s task =
   mark_cancelled task;
   interrupt s task
 
-(* Stopping a scope reaches the tasks in it: its owner and its members. Each of
-   them may be inside further scopes that it owns; these are stopped too, from the
-   outside in, up to the first one that was made under a [protect]. This is the
-   innermost one that is reached. *)
+(* Stopping a scope stops its owner and its members. Each of them may be inside further scopes
+   that it owns. These are stopped too, from the outside in. The last one that is stopped is
+   the first one that was made under a [protect]. [reach] returns that scope, the innermost
+   one. *)
 let rec reach outer task scope =
   if scope == outer then scope
   else
@@ -49,7 +49,7 @@ let rec stop_task s outer task =
   if innermost == task.scope then interrupt s task;
   stop_members s outer innermost
 
-(* Those of the scopes of one task, from [scope] to before [outer]. *)
+(* Stops the members of one task's scopes, from [scope] outwards, but not those of [outer]. *)
 and stop_members s outer scope =
   if scope != outer then begin
     Members.iter (stop_task s scope) scope;
@@ -61,7 +61,7 @@ let rec is_inside outer scope =
 
 let stop s scope =
   scope.stopped <- true;
-  (* else it has ended *)
+  (* otherwise the scope has ended *)
   if is_inside scope scope.owner.scope then begin
     stop_task s scope scope.owner;
     Members.iter (stop_task s scope) scope
@@ -70,7 +70,7 @@ let stop s scope =
 let stop_all s scope = surely stop s scope
 let scope_here s scope = if not scope.stopped then stop_all s scope
 
-(* A request that was posted may come after the end of the task. *)
+(* A request that another thread posted may arrive after the end of the task. *)
 let task_here s task =
   if not (was_cancelled task || Promise.is_resolved task.ended) then
     surely deliver s task
@@ -78,7 +78,7 @@ let task_here s task =
 let daemons s scope =
   if Members.is_over scope then Members.iter (task_here s) scope
 
-(* The inbox of a scheduler that has ended is not emptied any more. *)
+(* After a scheduler has ended, its inbox is no longer emptied. *)
 let ask s message =
   if has_members s.root then begin
     post s message;

@@ -9,8 +9,8 @@ let rec oldest_first later = function
   | Cancel (task, rest) -> oldest_first (Cancel (task, later)) rest
   | Stop (scope, rest) -> oldest_first (Stop (scope, later)) rest
 
-(* A request to cancel that was interrupted has been met; to meet it again does
-   nothing. *)
+(* If a request to cancel is interrupted after it has been handled, it is handled again, which
+   does nothing. *)
 let rec handle_due s =
   match s.due with
   | Nothing -> ()
@@ -26,7 +26,7 @@ let rec handle_due s =
       s.due <- rest;
       handle_due s
 
-(* It may be interrupted after each step, and is then called again. *)
+(* A signal handler may interrupt this after each step. Then it is called again. *)
 let[@inline never] empty_inbox s =
   handle_due s;
   if s.taken == Nothing then s.taken <- Atomic.exchange s.inbox Nothing;
@@ -45,7 +45,8 @@ let rec unwind_next s =
       s.unwinding <- rest;
       unwind_next s
 
-(* A signal handler may have cancelled another one meanwhile. *)
+(* A signal handler may cancel another task meanwhile, so check that the list is still the
+   same. *)
 let rec take_doomed s =
   let before = s.doomed in
   let oldest = List.rev before in
@@ -62,9 +63,9 @@ let unwind_all s =
     unwind_next s
   end
 
-(* Of a loop that always has something to do, and so never suspends the task that it
-   runs in: then that task's siblings could wait for ever for what it waits for. The time
-   decides only how often the siblings have a turn. *)
+(* A guest's loop that always has something to do would never suspend the task that it runs in.
+   Then the tasks beside that task could wait forever for a result of the guest. So after this
+   time the other tasks run. The value only decides how often they do. *)
 let time_of_guest = 0.01
 
 let let_host_go_on s =
@@ -91,7 +92,7 @@ let[@inline never] periodic s =
 
 let is_unobserved failure = not (is_observed failure.task)
 
-(* Failures for which nobody waits. *)
+(* Stops the scopes in which a task failed that no task joins. *)
 let stop_failed s =
   let failed = s.failed in
   let stop scope =

@@ -1,4 +1,4 @@
-(* Before OCaml 5.3. The interface is [fiber.mli]; a rule in [dune] chooses the file. *)
+(* For OCaml before 5.3. The interface is [fiber.mli], and a rule in [dune] chooses the file. *)
 
 open Effect.Deep
 

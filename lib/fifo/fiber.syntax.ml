@@ -1,11 +1,11 @@
-(* For OCaml 5.3 or later. The interface is [fiber.mli]; a rule in [dune] chooses the file. *)
+(* For OCaml 5.3 or later. The interface is [fiber.mli], and a rule in [dune] chooses the file. *)
 
-(* The compiler adds a polling point at the beginning of a function that ends in the call
-   of an unknown one, unless there is one on the way. This is that one, inside of an
+(* If a function ends in a call of an unknown function, and has no polling point on the way to
+   it, the compiler adds one at its beginning. This is that polling point, but inside an
    exception handler. *)
 let[@inline always] poll () = ignore (Sys.opaque_identity (ref ()) : unit ref)
 
-(* Each task keeps the one block that the handler of effects is: five words. *)
+(* Each task keeps one block, which is the handler of effects. It has five words. *)
 let run s =
   match Loop.begin_ s with
   | s -> Handler.ended s

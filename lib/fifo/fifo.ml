@@ -50,7 +50,7 @@ let fork_promise f =
     with
     | () -> ()
     | exception e -> (
-        (* a signal handler's, in between *)
+        (* a signal handler raised, before the promise was filled or after *)
         Ready.surely fail promise e;
         match Promise.peek promise with
         | Some (Error kept) when kept == e -> ()
@@ -60,8 +60,8 @@ let fork_promise f =
   if Waits.are_kept () then Joins.fills task promise;
   promise
 
-(* It becomes one in its own stack, before [f] begins: so the other tasks need know
-   nothing of daemons. *)
+(* The task becomes a daemon on its own stack, before [f] begins. So the code for other tasks
+   doesn't have to know about daemons. *)
 let fork_daemon f =
   let daemon () =
     let task = self () in
@@ -77,7 +77,7 @@ let protect = Suspend.protect
 let check_joined name handle =
   match Effect.perform Self with
   | task when task == handle ->
-      invalid_arg ("Concord_fifo." ^ name ^ ": the task is the calling one")
+      invalid_arg ("Concord_fifo." ^ name ^ ": a task can't join itself")
   | _ | (exception Effect.Unhandled Self) -> ()
 
 let join handle =
@@ -88,13 +88,14 @@ let join handle =
       let backtrace = Backtrace.get () in
       match Promise.peek handle.ended with
       | Some (Error _) ->
-          (* Also if the caller was just cancelled: the task counts on it. *)
+          (* Even if the caller was just cancelled, the failure counts as observed, because
+             the failed task may already count it so. *)
           mark_observed handle;
           Promise.await handle.ended
       | Some (Ok ()) | None -> Printexc.raise_with_backtrace e backtrace)
 
-(* A choice, also if it is of one: the failure counts as observed only if the task that
-   waits was resumed, and will see it. *)
+(* This is a choice, although of one event. The failure counts as observed only if the waiting
+   task was resumed, and will see it. *)
 let join_evt handle =
   Event.guard @@ fun () ->
   check_joined "join_evt" handle;
@@ -131,8 +132,8 @@ let with_locals name change f =
 let with_binding key v f = with_locals "with_binding" (Local.add key v) f
 let without_binding key f = with_locals "without_binding" (Local.remove key) f
 
-(* A body of the scope ended with [result], and its tasks have ended. The first
-   failure that no task has observed explains why the body was cancelled. *)
+(* A body of the scope ended with [result], and the tasks of the scope have ended. If a failure
+   was observed by no task, the first such failure explains why the body was cancelled. *)
 let conclude scope result =
   let unobserved = List.rev (List.filter Duties.is_unobserved scope.failures) in
   match (result, unobserved) with
@@ -162,7 +163,7 @@ module Scope = struct
         Reach.suspend_slowly (fun () -> [ Joins.target scope ]) block
       else Reach.suspend_at_once block
 
-  (* Returns or raises when the scope is empty, not before. *)
+  (* Returns or raises only when the scope is empty. *)
   let rec close scope =
     match
       Cancel.scope scope;
@@ -202,7 +203,8 @@ let fork_into scope f =
   | exception Effect.Unhandled (Fork_into (_, unhandled)) when unhandled == f ->
       Reach.misused "Scope.fork: the caller is not a task of the scope"
 
-(* A scope that a task of it has cancelled still has what its body returned. *)
+(* If a task of the scope cancelled it, the scope still returns the result of its body, if
+   there is one. *)
 let open_scope s body =
   let result = ref None and cancelled = ref false in
   match
@@ -219,7 +221,7 @@ let open_scope s body =
   | exception Cancelled when !cancelled && Option.is_some !result ->
       Option.get !result
 
-(* One for each scheduler: the library tells them apart. *)
+(* Each scheduler has its own record, because the library distinguishes schedulers by it. *)
 let scopes s = Suspend.{ scope = (fun body -> open_scope s body) }
 
 let run_scheduler s f =

@@ -26,5 +26,5 @@ let[@inline never] go_on s number =
       | Ok v -> continue continuation v
       | Error e -> discontinue continuation e)
   | _ ->
-      (* only suspended tasks are pushed; the thread that decided kept the wait *)
+      (* Only suspended tasks are pushed, and the thread that decided has kept the wait alive. *)
       assert false

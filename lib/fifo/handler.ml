@@ -9,8 +9,8 @@ type _ Effect.t +=
 
 (* --- The end of a task ---------------------------------------------------- *)
 
-(* A function of another module, called last, would bring a polling point to the
-   beginning of the function that calls it. *)
+(* If a function calls a function of another module last, the compiler adds a polling point at
+   its beginning. So the functions below call this one last. *)
 let[@inline never] go_on s = Loop.dispatch s
 
 let ended s =
@@ -21,14 +21,14 @@ let ended s =
 
 (* --- The effects ---------------------------------------------------------- *)
 
-(* Until a task's continuation is where the loop finds it, the only polling points
-   are inside of exception handlers, which pass what they catch to the task: what
-   it performs then raises, and has done nothing. For this the functions that are
-   given a continuation call no function of another module last, unless they have
-   allocated: else the compiler may add a polling point at their beginning. *)
+(* Until the loop can find a task's continuation, all polling points are inside exception
+   handlers. These pass an exception to the task. The operation that the task performs then
+   raises, and has done nothing. For this reason, a function that is given a continuation
+   doesn't call a function of another module last, unless it has allocated. Otherwise the
+   compiler may add a polling point at its beginning. *)
 
-(* [discontinue_with_backtrace] has a polling point before it uses the
-   continuation; [discontinue] has none. *)
+(* [discontinue_with_backtrace] has a polling point before it uses the continuation, but
+   [discontinue] has none. *)
 let[@inline never] fail s continuation exn =
   let backtrace = Backtrace.get () in
   match Failing { continuation; exn; backtrace } with
@@ -39,8 +39,8 @@ let[@inline never] fail s continuation exn =
       note s another;
       discontinue continuation exn
 
-(* Not before [block] has returned: a signal handler may cancel the task while it
-   runs, and a value that it gives would be lost. *)
+(* The cancellation is checked only after [block] has returned. If a signal handler cancelled
+   the task while [block] runs, a value that [block] returns would be lost. *)
 let[@inline] wait s task =
   s.current <- -1;
   s.last <- task.number;
@@ -55,8 +55,8 @@ let suspend (type a) s (block : a Suspend.resumer -> a option)
     match Decision.create () with
     | exception e -> fail s continuation e
     | decision -> (
-        (* If [block] registered the resumer and gave a value as well, against S1,
-           and the resumer was called, then its outcome was promised. *)
+        (* If [block] registered the resumer and also returned a value, it broke S1. If the
+           resumer was called, its caller was promised that the task gets that outcome. *)
         match
           let resumer outcome = Ready.resume task decision outcome in
           Array.unsafe_set s.waits task.number (Wait { decision; continuation });
@@ -125,8 +125,8 @@ let refuse s effect_ continuation =
   | unhandled -> discontinue continuation unhandled
   | exception e -> fail s continuation e
 
-(* Only a task in the scope keeps it from ending: another one's fork may come too
-   late. *)
+(* Only a task in the scope may fork into it, because that task keeps the scope from ending. A
+   fork by another task may come too late. *)
 let fork_into s scope f effect_ continuation =
   let parent = Task.current s in
   match Cancel.is_inside scope parent.scope with
@@ -134,9 +134,9 @@ let fork_into s scope f effect_ continuation =
   | false -> refuse s effect_ continuation
   | exception e -> fail s continuation e
 
-(* An effect that is none of ours is for a handler around [run], which may be the
-   host: then the whole scheduler is suspended, and may go on on another domain.
-   So the loop performs it, outside of [using]. *)
+(* A foreign effect is for a handler around [run], which may be the host. If it is, the whole
+   scheduler is suspended, and may continue on another domain. So the loop performs the effect,
+   outside [using]. *)
 let pass s effect_ continuation =
   match Foreign { task = Task.current s; effect_; continuation } with
   | foreign ->
@@ -158,7 +158,7 @@ let perform (type a) s (e : a Effect.t) (k : (a, unit) continuation) =
   | Suspend.Ask { question; otherwise } -> answer s question otherwise k
   | _ -> pass s e k
 
-(* In code of a task that another scheduler runs. *)
+(* The effect comes from code of a task that another scheduler runs. *)
 let[@inline never] perform_elsewhere (type a) s (e : a Effect.t)
     (k : (a, unit) continuation) =
   match e with
@@ -166,7 +166,9 @@ let[@inline never] perform_elsewhere (type a) s (e : a Effect.t)
   | Suspend.Scopes ->
       refuse s e k
   | Suspend.Ask { otherwise; _ } -> continue k otherwise
-  | _ -> (* [handles] was interrupted *) discontinue k s.interruption
+  | _ ->
+      (* [handles] was interrupted, so [s.interruption] is set *)
+      discontinue k s.interruption
 
 let[@inline never] is_innermost s =
   match Host_kit.is_innermost s.host with
@@ -181,8 +183,8 @@ let[@inline] handles (type a) s (e : a Effect.t) =
   | Suspend.Protect | Suspend.Scopes | Suspend.Ask _ -> true
   | _ -> is_innermost s
 
-(* While the program looks for leaks, only the resumer keeps the continuation alive. What
-   a signal handler raises here is passed to the task. *)
+(* While the program searches for leaks, only the resumer keeps the continuation alive. If a
+   signal handler raises here, the task gets the exception. *)
 let[@inline never] suspend_guarded (type a) s
     (block : a Suspend.resumer -> a option)
     (continuation : (a, unit) continuation) =
@@ -221,22 +223,22 @@ let perform_guarded (type a) s (e : a Effect.t) (k : (a, unit) continuation) =
 
 (* --- While waits are kept, or the program is traced -------------------------- *)
 
-(* Called in the new task. Whatever a signal handler raises while this is noted, the task
-   runs: others may wait for what it does. *)
+(* Called in the new task. Even if a signal handler raises while the origin is noted, the task
+   runs, because other tasks may wait for its result. *)
 let forked s origin f () =
   let child () = Joins.who_is (Task.current s) in
   (try note_origin s origin
    with e -> Late.keep e (Printexc.get_raw_backtrace ()));
   Forks.run origin ~ask:child f
 
-(* [k] is the parent's. *)
+(* [k] is the continuation of the parent. *)
 let origin s k =
   {
     Who.parent = Joins.who (Task.current s);
     forked_at = get_callstack k Forks.max_frames;
   }
 
-(* What is allocated here has the polling point inside of the exception handler. *)
+(* This allocation puts the polling point inside the exception handler. *)
 let[@inline never] perform_observed (type a) s (e : a Effect.t)
     (k : (a, unit) continuation) =
   match
@@ -262,7 +264,7 @@ let[@inline never] perform_watched s e k =
   else if Leaks.is_on then perform_guarded s e k
   else perform s e k
 
-(* [s.current] tells whose effect it is. *)
+(* [s.current] is the task that performed the effect. *)
 let[@inline] performed s ~is_innermost e k =
   if not is_innermost then perform_elsewhere s e k
   else if s.is_watched then perform_watched s e k

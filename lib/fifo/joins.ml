@@ -5,16 +5,16 @@ open Task
 let host = "fifo"
 let name task = Who.numbered "task" task.number
 
-(* A report may call it on another domain, while the loop changes the task's scope and the
-   scheduler's domain. All scopes of a task have one scheduler, and a report shows the domain
-   only of tasks that wait, which call [who] themselves. Nobody keeps it for longer than a
-   report, or than it takes to trace a fork. *)
+(* A report may call this on another domain, while the loop changes the task's scope and the
+   scheduler's domain. That does no harm, because all scopes of a task have one scheduler. A
+   report shows the domain only of tasks that wait, and these call [who] themselves. The
+   pointer may be strong, because it is only kept during a report, or while a fork is traced. *)
 let who_is task =
   Who.make_strong ~domain:task.scope.scheduler.domain ~host ~name:(name task)
     task
 
-(* Those in which a task has waited while waits were kept; a scheduler that has ended is
-   collected. *)
+(* The schedulers in which a task has waited while waits were kept. A scheduler that has ended
+   can be collected. *)
 let known : scheduler Weak.t list Atomic.t = Atomic.make []
 
 let rec note s =
@@ -40,10 +40,10 @@ let who task =
 
 (* --- Who is waited for ---------------------------------------------------------- *)
 
-(* What is read here belongs to the thread that runs the scheduler, which may be changing
-   it. Each read gives what was there at some moment, and it is not more that is promised:
-   a task that has ended meanwhile is one that has just been waited for. A number that is
-   free has the outermost scope's owner. *)
+(* The thread that runs the scheduler owns these records, and may be changing them. Each read
+   returns the value of some moment, which is all that is promised. If a task has ended
+   meanwhile, others have waited for it until just now. A free number has the owner of the
+   outermost scope, whose own number differs. *)
 let holders_in s =
   let held_by task =
     let holder = Waits.not_ended (who_is task) in

@@ -5,7 +5,7 @@ open Effect.Deep
 
 (* --- Tasks ---------------------------------------------------------------- *)
 
-(* In the task's own stack. How the task has ended is written down before a signal handler
+(* Called on the task's own stack. It records how the task has ended before a signal handler
    may interrupt the loop. *)
 let begin_ s =
   match Array.unsafe_get s.waits s.current with
@@ -19,14 +19,14 @@ let begin_ s =
           let backtrace = Printexc.get_raw_backtrace () in
           Array.unsafe_set s.waits s.current (Raised { exn; backtrace });
           s)
-  | _ -> assert false (* as [begin_] says *)
+  | _ -> assert false (* the interface requires [Start] *)
 
-(* Between [pop] and the task there is no polling point. *)
+(* There is no polling point between [pop] and the task. *)
 let dispatch s =
   if Atomic.get s.inbox != Nothing then empty_inbox s;
   let number =
     if s.first_ready < s.poll_at || periodic s then pop s
-    else (* as if none were ready *) -1
+    else (* leave the loop as if no task were ready *) -1
   in
   if number >= 0 then
     match Array.unsafe_get s.waits number with
@@ -35,7 +35,7 @@ let dispatch s =
     | Wait { decision; continuation } -> (
         match Decision.outcome decision with
         | Ok v ->
-            (* The value must not be kept alive from here. *)
+            (* From here on, [waits] must not keep the value alive. *)
             if not (Identity.is_immediate v) then
               Array.unsafe_set s.waits number Nowhere;
             continue continuation v
@@ -49,11 +49,11 @@ let dispatch s =
     | Nowhere | Answer _ | Failing _ | Ended | Raised _ | Guarded _ ->
         Guarded.go_on s number
 
-(* Before anything else the loop continues the current task, if there is one. It was
-   about to do so: a foreign effect was answered, a task was forked, or what a task
-   performed raised. Otherwise the loop was interrupted just before it continued the
-   task, or just after the task performed an effect, and the continuation may be lost:
-   in bytecode, and before OCaml 5.3: see [Fiber]. Then at least the task ends. *)
+(* If there is a current task, the loop continues it first. It was about to do so, because a
+   foreign effect was answered, a task was forked, or an effect of the task raised. Otherwise
+   the loop was interrupted just before it continued the task, or just after the task performed
+   an effect. In bytecode, and before OCaml 5.3, the continuation may then be lost (see
+   [Fiber]). In that case the task at least ends. *)
 let continue_current s =
   let number = s.current in
   if number >= 0 then (
@@ -89,13 +89,13 @@ let rec work s =
       work s
   end
 
-(* Before its first turn there is nothing to unwind. *)
+(* Before the first turn, there is nothing to unwind. *)
 let has_started s = s.first_ready > 0
 
-(* A polling point. *)
+(* This allocation is a polling point. *)
 let poll () = ignore (Sys.opaque_identity (ref ()) : unit ref)
 
-(* As in [surely], the call of [turns] is not the last thing. *)
+(* The call of [turns] is not the last thing, for the reason at [surely]. *)
 let rec turns s =
   match
     continue_current s;
@@ -108,11 +108,11 @@ let rec turns s =
       turns s;
       ()
 
-(* Until the loop must wait, is over, or a task performed a foreign effect.
+(* Runs until the loop must wait, is over, or a task has performed a foreign effect.
 
-   An exception of a signal handler in [Domain_local_await] itself leaves our entry in
-   its table, and whoever waits in this thread takes us for the innermost scheduler.
-   Hence [turns] polls last: what is pending then comes there. *)
+   If a signal handler raises in [Domain_local_await] itself, our entry stays in its table.
+   Then a task that waits in this thread would take us for the innermost scheduler. So [turns]
+   polls last, because pending signals are then handled there. *)
 let enter s =
   let in_loop () =
     s.thread <- this_thread ();
@@ -128,19 +128,19 @@ let enter s =
 
 (* --- Sleeping ------------------------------------------------------------- *)
 
-(* [s.sleep]
+(* The states of [s.sleep]
 
    State       Left by   To          By whom
    Awake       block     Asleep r    the loop
-   Asleep r    wake      Awake       any thread, after it posted; it calls r
+   Asleep r    wake      Awake       any thread, after it has posted. It calls r
                block     Awake       the loop, which found something to do
                run,      Awake       the loop, in which its host raised
                sleep
 
-   The loop announces that it sleeps before it looks for the last time, and who posts
-   looks at [s.sleep] after: one of them sees the other (H4). A signal handler in the
-   loop's thread posts, as other threads do, from the moment when the loop was left;
-   what it did before is seen. *)
+   The loop announces that it sleeps before it checks for work the last time. A thread that
+   posts reads [s.sleep] afterwards. So one of the two sees the other (H4). A signal handler in
+   the loop's thread posts as other threads do once the loop was left. The loop
+   sees everything that it did before. *)
 let block s resumer =
   let asleep = Asleep resumer in
   Atomic.set s.sleep asleep;
@@ -151,9 +151,9 @@ let block s resumer =
 let suspend_protected s =
   Suspend.protect (fun () -> Reach.suspend_loop (block s))
 
-(* A host that goes on raising, although protected, cannot suspend its task: it is
-   Eio, without its plug-in. Then the thread waits. A signal handler does not raise
-   twice, or rarely. *)
+(* A host may raise again and again, although the task is protected. Such a host can't suspend
+   its task (it is Eio, without its plug-in), so the thread waits instead. A signal handler
+   rarely raises twice. *)
 let sleep_cancelled s =
   try suspend_protected s with
   | Leaks.Never_resumed as e -> raise_notrace e
@@ -162,8 +162,8 @@ let sleep_cancelled s =
       | Leaks.Never_resumed as e -> raise_notrace e
       | _ -> Park.suspend_thread (block s))
 
-(* Suspends the task in which the loop runs, or polls. A poller that was interrupted polls
-   on while the tasks unwind: only there do they get what they wait for. *)
+(* Suspends the task in which the loop runs, or polls. If a poller was interrupted, it
+   continues to poll while the tasks unwind, because their results come only from there. *)
 let rec wait s =
   if not (is_interrupted s) then Joins.sleep s s.poller.wait (block s)
   else if s.poller == no_poller then sleep_cancelled s
@@ -172,8 +172,9 @@ let rec wait s =
     | Leaks.Never_resumed as e -> raise_notrace e
     | _ -> wait s
 
-(* The task that waits and is innermost: others wait for it, to end a scope or to join it.
-   Of several it is the one with the highest number, mostly the one that was forked last. *)
+(* The innermost of the waiting tasks. Other tasks wait for it, to end a scope or to join it.
+   If several tasks are equally deep, it is the one with the highest number, which mostly was
+   forked last. *)
 let innermost_wait s =
   let depth number = (Members.home s.tasks.(number)).depth in
   let rec from number found =
@@ -195,9 +196,9 @@ let end_wait s number =
         Leaks.report_last (fun frames -> get_callstack continuation frames)
   | _ -> ()
 
-(* The host says that nothing is left that could wake the loop. One task is told so, and
-   unwinds or goes on: others may have waited for just that. Those that then still wait are
-   told when the loop sleeps the next time. *)
+(* The host reports that nothing can wake the loop. One task gets the exception, and unwinds or
+   continues. Other tasks may have waited for just that. If some still wait afterwards, the
+   next of them gets it when the loop sleeps the next time. *)
 let sleep s =
   match wait s with
   | () -> ()
@@ -210,7 +211,7 @@ let sleep s =
 
 (* --- Foreign effects ------------------------------------------------------ *)
 
-(* The task goes on when the loop has been entered again. *)
+(* The task continues when the loop has been entered again. *)
 let continue_next s task wait =
   s.waits.(task.number) <- wait;
   s.foreign <- Native;

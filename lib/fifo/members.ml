@@ -1,20 +1,18 @@
 open Task
 
-(* Each switch between tasks goes through the scheduler's arrays, with [unsafe_get] and
-   [unsafe_set]: here, in [Task], [Ready], [Loop] and [Handler]. No index is out of
-   bounds:
+(* Each switch between tasks uses the scheduler's arrays with [unsafe_get] and [unsafe_set],
+   here and in [Task], [Ready], [Loop] and [Handler]. No index is out of bounds:
 
-   - The number of a task is less than the length of [tasks], and of [waits], which is
-     the same: [free_number] makes both longer before it gives out a number, and
-     neither gets shorter before [release], when no task is left. [current], the
-     members of scopes, and what is in [free] and [ring] are such numbers, or -1, which
-     is compared before.
-   - [n_free] is less than the length of [free]: [remove] sees to that.
-   - A position in [ring] is taken modulo its length, by [mask]. [ring] and [mask]
-     change in one step, as threads of one domain see it. *)
+   - The number of a task is less than the length of [tasks], which is also that of [waits].
+     [free_number] makes both longer before it returns a number. Neither gets shorter before
+     [release], when no task is left. [current], the members of scopes, and the contents of
+     [free] and [ring] are such numbers, or -1, which is tested first.
+   - [n_free] is less than the length of [free], because [remove] makes sure of that.
+   - A position in [ring] is taken modulo its length, by [mask]. For the threads of one domain,
+     [ring] and [mask] change in one step. *)
 
-(* As in [Task]. Its function would be called where modules are not inlined into each
-   other, and a call is a polling point. *)
+(* A copy of [Task.has_locals]. Where modules are not inlined into each other, that function
+   would be called, and a call is a polling point. *)
 let[@inline] has_locals s = Array.length s.locals > 0
 let larger size = size + Int.max 16 size
 
@@ -31,7 +29,7 @@ let[@inline never] grow_tasks s =
   s.tasks <- tasks;
   s.waits <- waits
 
-(* The number is not taken yet. *)
+(* [add] takes the number. Until then it stays free. *)
 let free_number s =
   if s.n_free > 0 then s.free.(s.n_free - 1)
   else begin
@@ -103,6 +101,6 @@ let iter f scope =
   in
   from scope.first
 
-(* The owner of the outermost scope is a member of it. *)
+(* The owner of the outermost scope is also a member of it. *)
 let is_over scope =
   scope.live = 0 && (scope == scope.parent || Option.is_some scope.on_empty)

@@ -3,15 +3,14 @@ open Task
 let this_domain () = (Domain.self () :> int)
 let this_thread () = Thread.id (Thread.self ())
 
-(* Threads of one domain switch, and signal handlers run, at polls and allocations
-   only. The functions marked [@poll error] have none: they are atomic between these
-   threads. If [s.domain] is the calling thread's domain, then no other domain is at
-   the ring. A thread never changes its domain, so that the caller may ask for it
-   before.
+(* Threads of one domain switch, and signal handlers run, only at polls and allocations. The
+   functions marked [@poll error] have none, so they are atomic between these threads. If
+   [s.domain] is the calling thread's domain, no other domain is using the ring. A thread never
+   changes its domain, so the caller may determine it before.
 
-   Why no index is out of bounds is said in [Members]. *)
+   [Members] explains why no index is out of bounds. *)
 
-(* There must be room. *)
+(* The ring must have room. *)
 let[@inline always] unsafe_store s number =
   Array.unsafe_set s.ring (s.next_free land s.mask) number;
   s.next_free <- s.next_free + 1
@@ -78,8 +77,8 @@ let[@poll error] [@inline never] leave_spin s number decision undecided spun_on
     Ready
   end
 
-(* The ring is full. So nothing is pushed meanwhile, unless a signal handler grows the
-   ring first; then [larger] is dropped. *)
+(* Call this if the ring is full. Then nothing can be pushed meanwhile, unless a signal handler
+   grows the ring first. In that case, [larger] is dropped. *)
 let[@inline never] grow s =
   let ring = s.ring in
   let size = Array.length ring in
@@ -104,11 +103,11 @@ let rec push_due s task rest =
 let rec post s message =
   let before = Atomic.get s.inbox in
   if not (Atomic.compare_and_set s.inbox before (message before)) then
-    (* another thread posted, or the loop emptied it *)
+    (* another thread posted, or the loop emptied the inbox *)
     post s message
 
-(* The second call is no tail call, and this is no loop: a signal handler would run there,
-   and raise outside of the exception handler. *)
+(* The second call is not a tail call, and this is not a loop. Otherwise a signal handler would
+   run there, and raise outside the exception handler. *)
 let rec surely f a b =
   let paid = ref false in
   match
@@ -123,7 +122,7 @@ let rec surely f a b =
 
 let call resumer () = ignore (resumer (Ok ()) : bool)
 
-(* The thread that finds the loop asleep takes its resumer, and calls it. *)
+(* The thread that finds the loop asleep takes its resumer and calls it. *)
 let[@inline never] wake_sleeper s =
   match Atomic.get s.sleep with
   | Awake -> ()
@@ -133,8 +132,8 @@ let[@inline never] wake_sleeper s =
 let[@inline] wake s = if Atomic.get s.sleep != Awake then wake_sleeper s
 let on_loop s = s.domain = this_domain () && s.thread = this_thread ()
 
-(* The loop itself may find its ring full. Then it must not post to the inbox: the tasks
-   there come behind those that it pushes later. *)
+(* If the loop itself finds its ring full, it must not post to the inbox. Otherwise the task
+   would come behind tasks that the loop pushes later. *)
 let enqueue s task =
   if on_loop s then push s task.number
   else post s (fun rest -> Wake (task, rest))
@@ -152,7 +151,7 @@ let[@inline] make_ready task =
   if try_push s (this_domain ()) task.number then wake s
   else make_ready_slowly s task
 
-(* A task that was cancelled lazily is unwound now, but was not resumed. *)
+(* If the task was cancelled lazily, it is unwound now, but the caller has not resumed it. *)
 let[@inline never] unwind_doomed task decision =
   if
     Decision.outcome decision == doomed
@@ -173,17 +172,17 @@ let rec resume_again task decision outcome =
         (decision : _ Decision.t :> _ Atomic.t)
         spun_on outcome
       ||
-      (* the loop spins no longer *)
+      (* the loop stopped spinning *)
       resume_again task decision outcome
     else if Decision.is_undecided found then
-      (* likewise, since *)
+      (* the loop has stopped spinning since *)
       resume_again task decision outcome
     else begin
       unwind_doomed task decision;
       false
     end
 
-(* No polling point comes before the first decision, as one does in a loop. *)
+(* There is no polling point before the first decision. A loop would have one. *)
 let[@inline] resume task decision outcome =
   if Decision.decide decision outcome then begin
     make_ready task;

@@ -1,26 +1,27 @@
 open Task
 open Ready
 
-(* The decision of a task that is suspended in this scheduler, beside H3
+(* The decision of a task that is suspended in this scheduler. These states are in addition to
+   those of H3
 
    State       Left by  To          By whom
-   undecided   decide   an outcome  any thread; it then makes the task ready
+   undecided   decide   an outcome  any thread, which then makes the task ready
                spin     spun_on     the loop, which has nothing to do
-   spun_on     decide   an outcome  any thread, which owes nothing: the loop sees it
+   spun_on     decide   an outcome  any thread, which owes nothing, because the loop sees it
                leave    undecided   the loop
-   an outcome  never (terminal), but for those of lazy cancelling
+   an outcome  never (terminal), except those of lazy cancelling
 
    [s.spins_on] is the number of the task on whose decision the loop spins, or -1. Debt: the
-   loop, or a signal handler on top of it that cancels, leaves the decision before it does
-   anything else; it then makes the task ready, if that was decided meanwhile.
+   loop leaves the decision before it does anything else. So does a signal handler that cancels
+   on top of the loop. If the wait was decided meanwhile, it then makes the task ready.
 
-   What another thread changes of a loop is at other places in memory: its inbox, what it
-   posts there, whether the loop sleeps. To bring each to the other core and back takes as
-   long as all else. The decision is there in any case. *)
+   The decision exists in any case. Everything else that another thread changes is elsewhere in
+   memory: the inbox, the posted message, and whether the loop sleeps. Moving each of them to
+   the other core and back takes as long as the rest. *)
 
 let atomic decision = (decision : _ Decision.t :> _ Atomic.t)
 
-(* The task is suspended: nobody else has made it ready. *)
+(* The task is still suspended, because no other code has made it ready. *)
 let rec leave s =
   let number = s.spins_on in
   if number >= 0 then
@@ -39,7 +40,8 @@ let rec leave s =
 
 let leave_surely s = if s.spins_on >= 0 then surely (fun s () -> leave s) s ()
 
-(* Any task that waits will do: mostly this one is next, being the last to begin. *)
+(* Any waiting task will do. This one was the last to begin to wait, so it is mostly the next
+   one to be resumed. *)
 let begin_with_last s =
   match if s.last < 0 then Nowhere else s.waits.(s.last) with
   | Wait { decision; _ } ->

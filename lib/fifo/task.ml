@@ -1,6 +1,6 @@
 module Numbers = Map.Make (Int)
 
-(* The interface explains the fields. *)
+(* [task.mli] explains the fields. *)
 type t = {
   ended : unit Promise.t;
   number : int;
@@ -125,8 +125,8 @@ and sleep = Awake | Asleep of unit Suspend.resumer
 
 exception Cancelled
 
-(* These are no outcomes. They are recognised by their addresses, as a task may
-   raise anything. *)
+(* These exceptions are not outcomes. They are recognised by their addresses, because a task
+   may raise any exception. *)
 exception Doomed
 exception Answered
 exception Spun_on
@@ -140,8 +140,8 @@ exception Uninterrupted
 
 let uninterrupted = Uninterrupted
 
-(* The timers' thread would have to wait for its turn in this domain; and what was
-   cancelled lazily must not stay for as long as the loop is busy. *)
+(* Without this limit, the timers' thread would have to wait until it runs in this domain. And
+   as long as the loop is busy, lazily cancelled tasks would stay. *)
 let turns_between_spins = 256
 
 let no_poller =
@@ -152,8 +152,7 @@ let no_poller =
     spins = true;
   }
 
-(* The outermost scope and the first task refer to one another, and to the
-   scheduler. *)
+(* The outermost scope and the first task refer to each other, and to the scheduler. *)
 let scheduler ~is_lazy =
   let inbox = Atomic.make Nothing
   and sleep = Atomic.make Awake
@@ -239,9 +238,9 @@ let is_interrupted s = s.interruption != uninterrupted
 
 (* --- Tasks ---------------------------------------------------------------- *)
 
-(* [marks] is eight times the number of shields, plus one if the task was cancelled, two
-   if it is a daemon, four if it has ended and was observed. The latter is the only mark
-   that other threads set, and then nobody sets another one. *)
+(* [marks] is eight times the number of shields, plus 1 if the task was cancelled, plus 2 if it
+   is a daemon, plus 4 if it has ended and was observed. Only the last mark is set by other
+   threads, and by then nothing else sets a mark. *)
 let[@inline] shields task = task.marks asr 3
 let shield task = task.marks <- task.marks + 8
 let unshield task = task.marks <- task.marks - 8

@@ -1,6 +1,6 @@
 open Task
 
-(* A task's end is several steps, each of which does nothing if it was done. They
+(* The end of a task has several steps. A step does nothing if it was already done. The steps
    are repeated until no signal handler raises. *)
 
 let leave s task =
@@ -8,7 +8,8 @@ let leave s task =
   if s.current >= 0 then Members.remove task home;
   if home.live = 0 then
     if has_members home then
-      (* daemons, which were cancelled before if the task is one of them *)
+      (* The members that are left are daemons. If the task itself is a daemon, they were
+         cancelled before. *)
       begin if not (is_daemon task) then Cancel.daemons s home
       end
     else
@@ -18,8 +19,8 @@ let leave s task =
           ignore (resumer (Ok ()) : bool);
           home.on_empty <- None
 
-(* Those who joined the task go on before the owner of its scope, which then finds
-   the failure observed. *)
+(* The tasks that joined the task continue before the owner of its scope. So the owner finds
+   that the failure was observed. *)
 let rec end_returned s task =
   match
     ignore (Promise.try_fill task.ended () : bool);
@@ -33,13 +34,15 @@ let rec end_returned s task =
 
 let returned s = end_returned s (Task.current s)
 
-(* Drops those at the head that were observed since: so the list stays
-   short even if the loop is never idle. *)
+(* Drops the failures at the head that were observed meanwhile. So the list stays short even if
+   the loop is never idle. *)
 let rec drop_observed = function
   | { task; _ } :: rest when is_observed task -> drop_observed rest
   | failures -> failures
 
-(* Recorded before a task can observe it, and forget that. *)
+(* The failure is recorded before the promise is resolved. In the other order, a signal handler
+   could raise in between. Then [settle] would be repeated, but find the promise resolved, and
+   never record the failure. *)
 let record s home ({ task; _ } as failure) =
   match home.failures with
   | { task = latest; _ } :: _ when latest == task -> ()
@@ -52,7 +55,7 @@ let record s home ({ task; _ } as failure) =
 
 let settle s task exn backtrace =
   let home = Members.home task in
-  (* What the outermost task raises is the result of [run]. *)
+  (* The exception of the outermost task is the result of [run]. *)
   if task == home.owner then begin
     Cancel.scope_here s home;
     s.first_failure <- Some { task; exn; backtrace }

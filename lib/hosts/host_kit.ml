@@ -59,9 +59,9 @@ type t = Trigger.handler
 
 let create () = Trigger.{ up = false; asked = false }
 
-(* The loop cannot go on before the caller returns. So if there is no other thread, domain
-   or timeout, nothing can resume the caller. No signal handler runs in a thread that is
-   parked. *)
+(* Until the caller returns, the loop can't continue. So if there is no other thread, domain or
+   timeout, nothing can resume the caller. Signal handlers can't do so either, because they
+   don't run in a parked thread. *)
 let park_or_refuse block =
   if Others.may_wake ~asleep:0 then Park.suspend_thread block
   else
@@ -73,25 +73,26 @@ let using ?(outside = park_or_refuse) t loop =
   Innermost.prepare_domain ~is_inside:Probe.is_inside;
   Domain_local_await.using ~prepare_for_await:(Trigger.prepare t outside)
     ~while_running:(fun () ->
-      (* The loop may have moved here from another domain. A flag that was put up
-         there would not go down for what happens here. *)
+      (* The loop may have moved here from another domain. A flag that was raised there would
+         not go down because of what happens on this domain. *)
       t.Trigger.up <- false;
       Innermost.raise_flag t;
       Greedy.handling t loop)
 
 let refuse = Reach.refuse
 
-(* Something happened since the flag went up: a scheduler was registered, or a task
-   prepared to wait. So ask [Domain_local_await], and see whether it asks [t]. *)
+(* Since the flag went up, a scheduler was registered or a task prepared to wait. So ask
+   [Domain_local_await] for a trigger, and see whether it asks [t]. *)
 let[@inline] asks t =
   t.Trigger.asked <- false;
   ignore (Innermost.ask () : Domain_local_await.t);
   if t.Trigger.asked then Innermost.raise_flag t;
   t.Trigger.asked
 
-(* A foreign scheduler raises each time, and is the innermost one. What a signal handler
-   raises says nothing: it comes in the thread's next wait. Where this function is called, a
-   continuation would be lost. *)
+(* [asks] may have raised for two reasons. A foreign scheduler raises each time, and then it is
+   the innermost one. A signal handler's exception says nothing about the scheduler, so the
+   thread's next wait raises it. It must not be raised here, because the caller has a
+   continuation that would be lost. *)
 let[@inline never] ask_again t e backtrace =
   let is_innermost =
     t.Trigger.asked

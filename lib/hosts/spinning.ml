@@ -1,22 +1,22 @@
 open Concord_suspend
 
-(* [state], of one wait: the one decision of H3
+(* The states of [state] of one wait, which is the one decision of H3
 
    State       Left by  To         By whom
    Spinning    sleep    Asleep r   the task, whose host gave it r
                decide   Decided _  any thread, with an outcome
-   Asleep r    decide   Decided _  any thread; a resumer then calls r
+   Asleep r    decide   Decided _  any thread, and a resumer then calls r
    Decided _   never (terminal)
 
-   The task spins for a while, and sleeps if it is not Decided then. Debt: the resumer
-   that decides a wait that is Asleep calls r; the host makes the task ready, which finds
-   the outcome. A cancellation calls nothing: the host cancels the task only if [cancel]
-   decides. *)
+   The task spins for a while. If it is not Decided by then, it sleeps. Debt: if a resumer
+   decides a wait that is Asleep, it calls r. The host then makes the task ready, and the task
+   finds the outcome. A cancellation doesn't call r, because the host cancels the task only if
+   [cancel] decides. *)
 type 'a state =
   | Spinning
   | Asleep of unit resumer
   | Decided of { outcome : ('a, exn) result; here : bool }
-      (** [here]: by a thread of the task's domain. *)
+      (** [here] is [true] if a thread of the task's domain decided. *)
 
 type 'a wait = {
   domain : int;
@@ -37,7 +37,7 @@ let rec resume wait outcome =
       let here = (Domain.self () :> int) = wait.domain in
       let after = Decided { outcome; here } in
       if not (Atomic.compare_and_set wait.state before after) then
-        (* it fell asleep, or somebody else has decided *)
+        (* the task fell asleep, or another thread has decided *)
         resume wait outcome
       else begin
         (match before with
@@ -46,7 +46,7 @@ let rec resume wait outcome =
         true
       end
 
-(* By the task, or by its host. *)
+(* Called by the task or by its host. *)
 let rec decide wait outcome =
   match Atomic.get wait.state with
   | Decided _ -> false
@@ -54,7 +54,7 @@ let rec decide wait outcome =
       Atomic.compare_and_set wait.state before
         (Decided { outcome; here = true })
       ||
-      (* a resumer has decided; the task falls asleep by itself *)
+      (* a resumer has decided, or the task has just fallen asleep *)
       decide wait outcome
 
 let cancel wait e = decide wait (Error e)
@@ -68,7 +68,8 @@ let[@inline] is_decided wait =
   | Decided _ -> true
   | Spinning | Asleep _ -> false
 
-(* A turn first: a task that is resumed at once lets others go on too. *)
+(* The first turn comes before the check, because a task that is resumed at once has to let
+   other tasks run too. *)
 let rec take_turns wait host cancel turns =
   host.turn cancel;
   is_decided wait || (turns > 1 && take_turns wait host cancel (turns - 1))
@@ -78,13 +79,13 @@ let by_another_domain wait =
   | Decided { here; _ } -> not here
   | Spinning | Asleep _ -> false
 
-(* It has only let others have their turns, and has learned nothing. *)
+(* The task has only let other tasks run, so nothing was learned about spinning. *)
 let take_turn spin wait host =
   wait.in_block <- false;
   host.turn (cancel wait);
   Spin.leave_turns spin
 
-(* Whether the task is to sleep. *)
+(* Returns [true] if the task has to sleep. *)
 let spin_or_answer spin wait host turns block =
   host.check ();
   match block (fun outcome -> resume wait outcome) with
@@ -101,7 +102,8 @@ let spin_or_answer spin wait host turns block =
       Spin.end_turns spin ~gained:(by_another_domain wait);
       not decided
 
-(* Another task may spin while this one sleeps: so nothing is owed to [spin] then. *)
+(* While this task sleeps, another one may spin. So this task leaves [spin] first, even if an
+   exception is raised. *)
 let must_sleep spin wait host turns block =
   match spin_or_answer spin wait host turns block with
   | must_sleep -> must_sleep
@@ -120,7 +122,7 @@ let new_wait spin =
   with
   | wait -> wait
   | exception e ->
-      (* a signal handler's *)
+      (* the exception of a signal handler *)
       let backtrace = Printexc.get_raw_backtrace () in
       Spin.leave_turns spin;
       Printexc.raise_with_backtrace e backtrace
@@ -129,11 +131,12 @@ let value wait =
   match Atomic.get wait.state with
   | Decided { outcome = Ok v; _ } -> v
   | Decided { outcome = Error e; _ } -> raise e
-  | Spinning | Asleep _ -> assert false (* only what is decided goes on *)
+  | Spinning | Asleep _ ->
+      assert false (* the task continues only after the decision *)
 
-(* An exception is that of [block], the host's cancellation, which has decided, or that
-   of a signal handler. A [block] that resumes the task itself and raises does so against
-   S1, and is told nothing: as in [Park]. *)
+(* The exception comes from [block], from a signal handler, or from the host, whose
+   cancellation has decided. If [block] resumes the task itself and then raises, it breaks S1.
+   Its exception is dropped, as in [Park]. *)
 let suspend_spinning spin host turns block =
   let wait = new_wait spin in
   match
@@ -152,7 +155,8 @@ let suspend_spinning spin host turns block =
         | Decided { here; _ } ->
             if not (wait.in_block && here) then Late.keep e backtrace;
             value wait
-        | Spinning | Asleep _ -> assert false (* [decide] says so *))
+        | Spinning | Asleep _ ->
+            assert false (* [decide] was [false], so the wait is decided *))
 
 let at_once (_ : exn) = true
 

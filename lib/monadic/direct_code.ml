@@ -1,16 +1,15 @@
 module Make (Host : Promises.Host) (Style : Promises.Style_with_wait) = struct
   open Effect.Deep
 
-  (* If [f] has started a scheduler's loop, that loop is the host: see
-     [Host_kit.is_innermost]. *)
+  (* If [f] has started a scheduler's loop, that loop is the host (see
+     [Host_kit.is_innermost]). *)
   let is_innermost () =
     match Style.host () with
     | None -> true
     | Some host -> Host_kit.is_innermost host
 
-  (* The cancellation of one run of direct code. It is permanent, as on other hosts: once
-     it has been raised, every later suspension raises it. [Suspend.is_cancelled] relies
-     on that. *)
+  (* The cancellation of one run of direct code. It is permanent, as on other hosts. Once it
+     has been raised, every later suspension raises it. [Suspend.is_cancelled] relies on that. *)
   type cancellation =
     | None_yet
     | Late of exn  (** The next suspension that is not protected raises it. *)
@@ -19,8 +18,8 @@ module Make (Host : Promises.Host) (Style : Promises.Style_with_wait) = struct
   type t = {
     mutable shields : int;
     mutable cancellation : cancellation;
-    mutable who : Who.t option;  (** Once somebody has asked. *)
-    mutable origin : Who.origin option;  (** While waits are kept. *)
+    mutable who : Who.t option;  (** [None] until it is asked for. *)
+    mutable origin : Who.origin option;  (** Set only while waits are kept. *)
   }
 
   let create () =
@@ -53,7 +52,8 @@ module Make (Host : Promises.Host) (Style : Promises.Style_with_wait) = struct
           | Ok v -> continue k v
           | Error e -> discontinue k e
         in
-        (* A tail call: the code may suspend again and again without waiting. *)
+        (* These calls are tail calls, because the code may suspend again and again without
+           waiting. *)
         match Style.enter () with
         | () ->
             Style.suspend ~protected
@@ -69,13 +69,13 @@ module Make (Host : Promises.Host) (Style : Promises.Style_with_wait) = struct
     code.shields <- code.shields + 1;
     continue k (fun () -> code.shields <- code.shields - 1)
 
-  (* What ends counts as done at once. *)
+  (* Code that ends counts as performed at once. *)
   let[@inline] counted result =
     decr Style.at_once;
     result
 
-  (* [late v e] is for code that returned [v] after it was cancelled, but was not told,
-     as it did not suspend any more. *)
+  (* [late v e] is for code that was cancelled, but returned [v] without suspending again. So
+     the cancellation was never raised in it. *)
   let run code ~late f =
     let effc (type a) (effect_ : a Effect.t) : ((a, _) continuation -> _) option
         =

@@ -10,8 +10,8 @@ module Make_named (Host : Host) (Style : Style_with_wait) = struct
 
   (* --- Turns -------------------------------------------------------------- *)
 
-  (* An operation that could be done at once asks [may_begin] before, and is left to
-     [in_turn] if the answer is [false]. What was done at once is counted. *)
+  (* If an operation could be performed at once, it asks [may_begin] first. If the answer is
+     [false], it uses [in_turn]. An operation that was performed at once is counted. *)
 
   let[@inline] may_begin () = !Style.at_once > 0
 
@@ -26,8 +26,7 @@ module Make_named (Host : Host) (Style : Style_with_wait) = struct
 
   (* --- Direct style ------------------------------------------------------- *)
 
-  (* An operation that was performed before the cancellation has its value all the same.
-     *)
+  (* If an operation was performed before the cancellation, it returns its value all the same. *)
   let performed v (_ : exn) = Style.return v
 
   let direct f =
@@ -40,7 +39,7 @@ module Make_named (Host : Host) (Style : Style_with_wait) = struct
     Style.enter ();
     Style.wait ~late operation structure (Waiter.make arg) result
 
-  (* As [Code.start], without a stack while it waits. *)
+  (* This does the same as [Code.start], but needs no stack while it waits. *)
   let rec sync_with : type a.
       late:(a -> exn -> a Style.t) -> a Event.t -> a Style.t =
    fun ~late event ->
@@ -64,7 +63,7 @@ module Make_named (Host : Host) (Style : Style_with_wait) = struct
     if may_begin () then sync_with ~late:performed event
     else in_turn (fun () -> sync_with ~late:performed event)
 
-  (* The event of one operation, whose function does not suspend. *)
+  (* For the event of one operation, whose function doesn't suspend. *)
   let sync_pure event =
     match Event.simple event with
     | Some (Then (operation, f)) when may_begin () ->
@@ -72,7 +71,7 @@ module Make_named (Host : Host) (Style : Style_with_wait) = struct
             match f v with v -> Style.return v | exception e -> failed e)
     | Some _ | None -> sync event
 
-  (* An event that was tried already. *)
+  (* For an event that was already tried. *)
   let wait ~late event =
     match Event.simple event with
     | Some (Simple { operation; structure; arg; result }) ->
@@ -97,8 +96,8 @@ module Make_named (Host : Host) (Style : Style_with_wait) = struct
         release ();
         Style.fail e backtrace)
 
-  (* [release] does not suspend. A cancellation that came too late for the lock arrives
-     where [f] waits next. *)
+  (* [release] doesn't suspend. If a cancellation comes too late for the lock, [f] gets it when
+     it waits next. *)
   let during try_acquire acquire_evt release t f =
     let release () = release t in
     if try_acquire t then at_once (holding release f)
@@ -136,7 +135,7 @@ module Make_named (Host : Host) (Style : Style_with_wait) = struct
   module Mvar = struct
     include Mvar
 
-    (* An event is made only to wait. *)
+    (* These two make an event only if they have to wait. *)
 
     let put t v =
       if not (may_begin ()) then sync (put_evt t v)
@@ -266,7 +265,7 @@ module Make_named (Host : Host) (Style : Style_with_wait) = struct
   module Condition = struct
     include Condition
 
-    (* Cancelled after a signal: another task is to have the signal. *)
+    (* If the code is cancelled after a signal, another task gets the signal. *)
     let wait t mutex =
       let late () e =
         signal t;
@@ -338,8 +337,8 @@ module Make_named (Host : Host) (Style : Style_with_wait) = struct
             (Code.start ~late:performed (fun () -> give_back_after t v e))
             (fun () -> Style.fail e backtrace))
 
-    (* As in [during], a cancellation that came too late for the resource arrives where [f]
-       waits. *)
+    (* If a cancellation comes too late for the resource, [f] gets it when it waits, as in
+       [during]. *)
     let use_now t f =
       let is_cancelled = ref false in
       let late v (_ : exn) =

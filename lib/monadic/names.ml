@@ -1,28 +1,45 @@
-let select = "Event.select"
-
-(* No style of promises has these. *)
-let only_direct =
+(* The modules that each style has, with the same operations. *)
+let modules =
   [
-    "Condition.wait";
-    "Condition.wait_no_mutex";
-    "Condition.loop_no_mutex";
-    "Barrier.await";
-    "Lazy.force";
-    "Lazy.await_evt";
-    "Event.timeout";
+    "Promise";
+    "Mvar";
+    "Lazy";
+    "Channel";
+    "Stream";
+    "Work_queue";
+    "Mailbox";
+    "Broadcast";
+    "Watch";
+    "Bvar";
+    "Mutex";
+    "Condition";
+    "Semaphore";
+    "Rwlock";
+    "Barrier";
+    "Latch";
+    "Pool";
   ]
 
-let refused () =
-  match Atomic.get Operation.refused with
-  | Some name when not (List.mem name only_direct) -> Some name
-  | Some _ | None -> None
-
-(* Each style has it beside its structures. *)
-let in_style style name = style ^ "." ^ if name = select then "select" else name
+(* Other operations, for example [Event.timeout], can be performed by their event. A name
+   without a module is not one that the program can write. *)
+let in_style style = function
+  | "Event.select" -> Some (style ^ ".select")
+  | name -> (
+      match String.split_on_char '.' name with
+      | [] | [ _ ] -> None
+      | of_module :: _
+        when List.mem of_module modules
+             && not (String.ends_with ~suffix:"_evt" name) ->
+          Some (style ^ "." ^ name)
+      | _ -> Some (style ^ ".sync with its event"))
 
 let advice style =
-  match refused () with
-  | None -> ""
-  | Some name ->
-      Printf.sprintf ". The operation that was refused last is %s: use %s" name
-        (in_style style name)
+  let use name =
+    match in_style style name with
+    | Some operation ->
+        Printf.sprintf
+          ". The operation that was refused last is %s. Use %s instead" name
+          operation
+    | None -> ""
+  in
+  Option.fold (Atomic.get Operation.refused) ~none:"" ~some:use

@@ -5,7 +5,8 @@ end
 module Make (Host : Promises.Host) (S : Promises.Style) = struct
   include S
 
-  (* The outcome of the resumer or of [block], as against the host's cancellation. *)
+  (* Marks the exception of the resumer or of [block], to distinguish it from the host's
+     cancellation. *)
   exception Told of exn
 
   let telling block resumer =

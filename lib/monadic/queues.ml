@@ -40,7 +40,7 @@ module Make
 struct
   let failed e = Style.fail e (Printexc.get_raw_backtrace ())
 
-  (* The loops are tail calls: many items may be there at once. *)
+  (* The loops are tail calls, because many items may be available at once. *)
 
   let rec add_seq t seq =
     Style.bind (Style.direct seq) (function

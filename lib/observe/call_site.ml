@@ -20,13 +20,13 @@ let decode raw =
   in
   from 0
 
-(* Each element of [known]
+(* The states of each element of [known]
 
    State            Left by   To               By whom
-   None             [line]    Some (raw, at)   who has decoded [raw], which has this hash
-   Some (raw, at)   [line]    Some another     who has decoded another of this hash
+   None             [line]    Some (raw, at)   a caller that decoded [raw], which has this hash
+   Some (raw, at)   [line]    Some another     a caller that decoded another one of this hash
 
-   Two at once decode twice, and either may stay. *)
+   If two callers do so at once, both decode, and either result may stay. *)
 type known = (Printexc.raw_backtrace * string) option Atomic.t
 
 let size = 1_024

@@ -1,7 +1,7 @@
 type t = { name : string; file : string; line : int; is_of_program : bool }
 
-(* As compilation units are called: [Lwt.Infix] is in [Lwt], and dune joins a library's
-   name and a module's by two underscores. *)
+(* Prefixes of the names of compilation units. For example, [Lwt.Infix] is in [Lwt], and dune
+   joins the names of a library and of a module by two underscores. *)
 let others =
   [
     "Concord";
@@ -31,7 +31,7 @@ let starts_with prefix next name =
   && String.length name > String.length prefix
   && next name.[String.length prefix]
 
-(* [Concord_fifo] is ours, [Concordance] is not. *)
+(* [Concord_fifo] is a library of this project, but [Concordance] is not. *)
 let is_of_program name =
   let is_of other =
     starts_with other (fun next -> next = '.') name
@@ -44,7 +44,7 @@ let is_of_program name =
           (fun part -> String.starts_with ~prefix:("Stdlib." ^ part ^ ".") name)
           [ "Fun"; "Domain"; "Effect" ])
 
-(* [Dune__exe__Server.handle] is [Server.handle] to the one who wrote it. *)
+(* The program's author knows [Dune__exe__Server.handle] as [Server.handle]. *)
 let shown name =
   let prefix = "Dune__exe__" in
   if String.starts_with ~prefix name then
@@ -68,7 +68,8 @@ let is_of_stdlib name =
   String.starts_with ~prefix:"Stdlib__" name
   || String.starts_with ~prefix:"Stdlib." name
 
-(* What the library calls of the standard library is no more the program's than it is. *)
+(* If the library calls the standard library, those frames don't belong to the program either.
+   So a frame of the standard library belongs to the program only if its caller does. *)
 let all backtrace =
   let add slot ((callers, callers_is_of_program) as before) =
     match of_slot slot with

@@ -8,7 +8,7 @@ let words =
 
 let has word = List.mem word words
 
-(* What follows [word=]. *)
+(* The part of [given] after [word=], if [given] begins so. *)
 let value word given =
   let prefix = word ^ "=" in
   if String.starts_with ~prefix given then
@@ -37,13 +37,14 @@ let mistake word =
     | Some _ ->
         Some
           (Printf.sprintf
-             "CONCORD_DEBUG has %S: the seconds must be a positive number, as \
-              in stall=5"
+             "CONCORD_DEBUG contains %S, but the seconds must be a positive \
+              number, as in stall=5"
              word)
     | None ->
         Some
           (Printf.sprintf
-             "CONCORD_DEBUG has %S, which means nothing: there are %s" word
-             known)
+             "CONCORD_DEBUG contains the unknown word %S. The known words are \
+              %s"
+             word known)
 
 let mistakes () = List.filter_map mistake words

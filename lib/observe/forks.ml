@@ -1,7 +1,8 @@
 let max_frames = 20
 
-(* It does not end in a call, before which the compiler would put a polling point: handlers
-   that have been given a continuation ask this. *)
+(* [Sys.opaque_identity] keeps this from ending in a call, because the compiler would put a
+   polling point before that. Handlers that have been given a continuation call this, and no
+   signal handler may raise there. *)
 let[@inline] are_observed () =
   Sys.opaque_identity (Waits.are_kept () || Tracing.is_on ())
 

@@ -6,15 +6,15 @@ type t = {
   whole : Identity.pointer;
 }
 
-(* [is_first]: was it attached when the structure was made? *)
+(* [is_first] is [true] if the label was attached when the structure was created. *)
 type label = { attached : t Identity.attached; is_first : bool }
 
-(* The newest first. Those whose structures are gone are dropped when there may be as many
-   of them as of the others. *)
+(* The newest is first. When the list is longer than [limit], labels of collected structures
+   are dropped. [limit] is twice the number that was left the last time. *)
 type labels = { all : label list; length : int; limit : int }
 
-(* [named]: those that have a name, or belong to a part of what may have one. A wait that is
-   traced looks for a name. *)
+(* [named] has the labels with a name, and those of parts of a structure that may have a name.
+   They are separate because each traced wait searches for a name. *)
 type lists = { named : labels; others : labels }
 
 let least = 1_000
@@ -50,7 +50,8 @@ let label ?kind ?name ?made_at ?(holders = nobody) ?(whole = Identity.nowhere)
 let add ?kind ?name ?made_at ?holders structure =
   attach ~is_first:false structure (label ?kind ?name ?made_at ?holders ())
 
-(* A structure that was named later has several. None is older than the first one. *)
+(* If a structure was named after its creation, it has several labels. The first label is the
+   oldest, so the search stops there. *)
 let rec find_among labels pointer ~otherwise =
   match labels with
   | [] -> otherwise ()
@@ -80,9 +81,9 @@ let first_kind = List.find_map (fun { kind; _ } -> kind)
 let first_name = List.find_map (fun { name; _ } -> name)
 let first_made_at = List.find_map (fun { made_at; _ } -> made_at)
 
-(* To look through all labels takes so long that others may come at any time: they stay
-   before those that were looked through. If another thread has dropped some meanwhile,
-   it has done the same. *)
+(* Filtering all labels takes so long that other threads may add labels at any time. Those are
+   in front of [before], and stay there. If [before] is no longer part of the list, another
+   thread has already dropped the same labels. *)
 let without_useless ~before ~useful { all; length; limit } =
   let rec with_newer = function
     | labels when labels == before -> Some useful
@@ -117,7 +118,7 @@ module Numbers = Map.Make (Int)
 
 type held = { structure : Identity.pointer; holder : Waits.holder }
 
-(* Each is added and removed by the task that holds. *)
+(* The task that holds a structure adds its own entry, and removes it. *)
 let held : held Numbers.t Atomic.t = Atomic.make Numbers.empty
 let last_number = Atomic.make 0
 
@@ -144,7 +145,7 @@ let held_now () : found list =
     (fun _ { structure; holder } found -> (structure, holder) :: found)
     (Atomic.get held) []
 
-(* Of hosts that know who is waited for. *)
+(* Functions of hosts that know which task another one waits for. *)
 let finders : (unit -> found list) list Atomic.t = Atomic.make []
 let add_finder finder = Atomically.update finders (List.cons finder)
 
@@ -176,7 +177,7 @@ let add_part whole part = attach ~is_first:true part (label ~whole ())
 let[@inline never] add_derived whole part =
   add_part (Identity.pointer whole) part
 
-(* The part refers to the whole itself. *)
+(* A strong pointer is enough, because the part refers to the whole anyway. *)
 let[@inline never] add_waited_in whole part =
   add_part (Identity.strong_pointer whole) part
 
@@ -209,7 +210,7 @@ let line raw =
     else
       Option.map
         (fun { Printexc.filename; line_number; _ } ->
-          Printf.sprintf "made in %s, line %d" filename line_number)
+          Printf.sprintf "created in %s, line %d" filename line_number)
         (Printexc.Slot.location slot)
   in
   List.find_map target (Array.to_list slots)
@@ -239,7 +240,7 @@ let same e e' = Printexc.exn_slot_id e = Printexc.exn_slot_id e'
 let explained : exn list Atomic.t = Atomic.make []
 let is_explained e = List.exists (same e) (Atomic.get explained)
 
-(* The newest first: one for each exception and thread. *)
+(* The newest is first. There is at most one for each exception and thread. *)
 let raised_ : raised list Atomic.t = Atomic.make []
 let max_raised = 100
 let thread () = Thread.id (Thread.self ())

@@ -2,14 +2,15 @@ exception Never_resumed
 
 let () =
   Labels.explain Never_resumed ~otherwise:(fun _ ->
-      "Concord.Tools.Suspend.Never_resumed: nothing is left that could resume \
-       the task")
+      "Concord.Tools.Suspend.Never_resumed: nothing can resume this task any \
+       longer")
 
 let is_on = Debugging.has "leaks"
 let max_frames = 100
 
-(* Not through the channel: a finaliser may run in a thread that has locked it. What
-   cannot be written is not reported; the task is told in any case. *)
+(* This doesn't write to the channel [stderr], because the finaliser may run in a thread that
+   has locked it. A report that can't be written is dropped, but the task is resumed in any
+   case. *)
 let report what waits_at =
   let text =
     Printf.sprintf "concord: %s. The task waits here:\n%s" what
@@ -19,29 +20,35 @@ let report what waits_at =
     ignore (Unix.write_substring Unix.stderr text 0 (String.length text) : int)
   with Unix.Unix_error _ -> ()
 
-(* The finaliser is given the guard, and refers to neither guard nor resumer: they may
-   keep the task alive, which may keep the guard alive. It does what a resumer may do, in
-   whatever thread it runs. The resumer decides whether the task still waits. *)
+(* The finaliser gets the guard as its argument, and its closure must not refer to the guard or
+   to [resumer]. Otherwise the finaliser would keep them alive, because they may keep the task
+   alive, and the task may keep the guard alive. The finaliser may run in any thread, so it
+   does only what a resumer may do. [resumer] decides whether the task still waits. *)
 let guard waits_at resumer =
   let waits_at = waits_at () and resumed = Atomic.make false in
   let guard outcome =
     resumer outcome
     && begin
       if Atomic.exchange resumed true then
-        report "a resumer answered true twice, against H3" waits_at;
+        report "a resumer of a task returned true twice, but H3 allows it once"
+          waits_at;
       true
     end
   in
   Gc.finalise
     (fun guard ->
       if (not (Atomic.get resumed)) && guard (Error Never_resumed) then
-        report "what could have resumed a task is gone" waits_at)
+        report
+          "nothing can resume this task any longer, because its resumer was \
+           garbage-collected"
+          waits_at)
     guard;
   guard
 
 let report_last waits_at =
   if is_on then
-    report "no other thread is left that could resume a task"
+    report
+      "nothing can resume this task any longer, because no other thread is left"
       (waits_at max_frames)
 
 let report_last_thread resumer =
@@ -58,8 +65,8 @@ exception Hold
 
 type 'a held = { go_on : ('a, exn) result -> unit }
 
-(* The one who decides holds it, before: the resumer may be dropped before the task has its
-   turn. *)
+(* A resumer that resumes the task calls [hold] first, because the resumer may be collected
+   before the task runs. *)
 let held_by_resumer go_on =
   let held = { go_on } and weak = Weak.create 1 and strong = Atomic.make None in
   Weak.set weak 0 (Some held);
@@ -79,8 +86,8 @@ let[@inline never] held_weakly resumer =
 
 let[@inline] weakly resumer = if is_on then held_weakly resumer else resumer
 
-(* The runtime keeps the exception that was raised last, while it records backtraces. That
-   may be [Effect.Unhandled], with the effect of a wait. *)
+(* While the runtime records backtraces, it keeps the last exception alive. That may be
+   [Effect.Unhandled] with the effect of a wait, so raise another one. *)
 let before_sleep () =
   if is_on then begin
     (try raise Exit with Exit -> ());
@@ -91,7 +98,7 @@ let before_sleep () =
 
 type any = Any : 'a -> any
 
-(* The blocks of the loops that are about to sleep, or do. *)
+(* The blocks of the loops that sleep, or are about to. *)
 let loops : any list Atomic.t = Atomic.make []
 
 let is_of_loop block =

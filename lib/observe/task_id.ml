@@ -1,6 +1,6 @@
 type t = { id : int; host : string; name : string }
 
-(* Written by the task itself. *)
+(* The task itself sets these two fields. *)
 type entry = {
   number : int;
   mutable label : string option;
@@ -13,8 +13,8 @@ module Names = Map.Make (struct
   let compare = compare
 end)
 
-(* The tasks of each host and name. A scheduler may give a name again when the task that had
-   it has ended, and another scheduler may have given it, too. *)
+(* The tasks of each host and name. Several tasks may have the same key. A scheduler may reuse
+   a name after its task has ended, and another scheduler may use it too. *)
 type tasks = {
   known : entry Identity.attached list Names.t;
   added : int;
@@ -26,7 +26,8 @@ let tasks = Atomic.make { known = Names.empty; added = 0; limit = least }
 let last_number = Atomic.make 0
 let is_useful entry = not (Identity.is_useless entry)
 
-(* Those that have ended are dropped when there may be as many of them as of the others. *)
+(* Called when as many entries were added as [limit] says. [limit] is twice the number of names
+   that were left the last time, so dropping costs O(1) amortised. *)
 let without_useless { known; _ } =
   let useful entries =
     match List.filter is_useful entries with [] -> None | some -> Some some

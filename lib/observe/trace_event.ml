@@ -26,7 +26,7 @@ type event =
 
 (* --- As text ----------------------------------------------------------------- *)
 
-(* The runtime takes 1024 bytes. The longest event has five such texts. *)
+(* The runtime accepts 1024 bytes, and the longest event has five such texts. *)
 let max_length = 180
 let in_one_line = String.map (fun c -> if c < ' ' then ' ' else c)
 
@@ -38,7 +38,8 @@ let clean text =
   in
   in_one_line text
 
-(* The end of a path or a name says which one it is, but the beginning of a mark what it says. *)
+(* For a path or a name, the end is more specific, so [clean] keeps the end. For a mark, the
+   beginning says more. *)
 let beginning text =
   in_one_line (String.sub text 0 (Int.min max_length (String.length text)))
 

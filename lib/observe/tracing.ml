@@ -4,7 +4,8 @@ include Trace_event
 
 let tag_name = "concord"
 
-(* Text, so that between the first byte and the last no other code runs in the domain. *)
+(* The payload is text, because no other code of the domain may run between its first and last
+   byte. A single blit has no polling point. *)
 let payload =
   let encode buffer text =
     let length = Int.min (String.length text) (Bytes.length buffer) in
@@ -15,10 +16,11 @@ let payload =
 
 type Runtime_events.User.tag += Concord
 
-(* Not before the program is traced, or reads: what is not needed is not registered. *)
+(* [None] until the program is traced or reads a trace, because most programs never need it. *)
 let registered = Atomic.make (None : string Runtime_events.User.t option)
 
-(* What a signal handler raises in there comes out of [Fun.protect]. *)
+(* [write] uses [Fun.protect]. If a signal handler raises in its [finally], the handler's
+   exception is wrapped in [Finally_raised]. *)
 let emit event =
   match Atomic.get registered with
   | None -> ()
@@ -30,7 +32,7 @@ let emit event =
 let is_on_ = Atomic.make false
 let[@inline] is_on () = Atomic.get is_on_
 
-(* Twice by two threads at once does no harm. *)
+(* If two threads register at once, that does no harm. *)
 let register () =
   if Option.is_none (Atomic.get registered) then
     Atomic.set registered
@@ -59,7 +61,7 @@ let operation targets =
   |> List.sort_uniq String.compare
   |> String.concat ", "
 
-(* Of those that have a name. *)
+(* Structures without a name are left out. *)
 let structures targets =
   List.filter_map (fun { Waits.structure; _ } -> Labels.name structure) targets
   |> List.sort_uniq String.compare
@@ -67,7 +69,8 @@ let structures targets =
 
 exception Nudged
 
-(* What resumers were called with, be it in vain, and how far [block] came. *)
+(* [errors] are the exceptions that a resumer was called with, even if it returned [false].
+   [entered] and [left] say how far [block] came. *)
 type progress = {
   errors : exn list Atomic.t;
   mutable entered : bool;
@@ -80,9 +83,9 @@ let outcome progress e =
   else if progress.entered && not progress.left then Raised
   else Cancelled
 
-(* The waker is asked for before the task may go on. Whatever a signal handler raises here,
-   the resumer is called, and its answer is the caller's: the exception comes in the thread's
-   next wait. *)
+(* The waker is determined before [resumer] is called, because the task may continue right
+   after that. If a signal handler raises here, [resumer] is called all the same, and its
+   answer is returned. The thread's next wait raises the exception. *)
 let waking ~ask ~wait ~suspended_on progress resumer outcome =
   match task (ask ()) with
   | exception e ->
@@ -114,8 +117,8 @@ let during ~who ~ask targets suspend block =
     progress.left <- true;
     found
   in
-  (* What is told has happened, and its value would be lost if a signal handler raised: its
-     exception comes in the thread's next wait. *)
+  (* The wait is over here. If a signal handler's exception were raised now, the value would be
+     lost, so the thread's next wait raises it. *)
   let resumed outcome =
     try emit (Resumed { wait; task; domain = this_domain (); outcome })
     with e -> Late.keep e (Printexc.get_raw_backtrace ())
@@ -180,9 +183,10 @@ let ended task =
   try emit (Ended { task; domain = this_domain () })
   with e -> Late.keep e (Printexc.get_raw_backtrace ())
 
-(* Whatever a signal handler raises here, [f] is called: others may wait for what it does.
-   Nor is it raised after [f] has returned: a task that has done all has not failed.
-   Between the first [match] and [f] there is no polling point. *)
+(* Even if a signal handler raises here, [f] is called, because other tasks may wait for its
+   result. After [f] has returned, such an exception isn't raised either, because a task that
+   has finished has not failed. There is no polling point between the first [match] and the
+   call of [f]. *)
 let forked ~parent ~at ~ask f =
   match began_by ~parent ~at ~ask with
   | task -> (

@@ -6,7 +6,8 @@ type holder = {
   held_at : Printexc.raw_backtrace;
 }
 
-(* The clock allocates outside of OCaml's code only, where no signal handler runs. *)
+(* No signal handler can run in here, because the clock is a C function and only that function
+   allocates. *)
 let[@inline] now_ns () = Int64.to_int (Mtime_clock.now_ns ())
 
 let held by =
@@ -14,7 +15,7 @@ let held by =
 
 let held_from_now holder = holder.since_ns <- now_ns ()
 
-(* Later than any report, in which it is held for no time. *)
+(* A time after any report. A report that finds it counts the structure as held for no time. *)
 let not_yet = max_int
 let not_held_yet holder = holder.since_ns <- not_yet
 let is_held holder = holder.since_ns <> not_yet
@@ -35,18 +36,18 @@ let target ?(state = fun _ -> "") ?(from_outside = false) operation structure
   and state () = Option.fold (view ()) ~none:"" ~some:state in
   { operation; structure; holders; state; from_outside }
 
-(* [state], of one wait
+(* The states of [state] of one wait
 
-   State    Left by   To       By whom
-   Not_yet  resumed   Resumed  whoever resumes the task, already while it looks
-            began     Waiting  the task, once it has left its resumer in the structure
-            ended     Over     the task, which need not wait, or is not to
-   Waiting  resumed   Resumed  whoever resumes it
-            ended     Over     the task, which was cancelled, or interrupted
-   Resumed  ended     Over     the task, when its host lets it go on
+   State    Left by      To       By whom
+   Not_yet  was_resumed  Resumed  the caller of the resumer, even while [block] still runs
+            began        Waiting  the task, after it has left its resumer in the structure
+            ended        Over     the task, which didn't have to wait, or was refused
+   Waiting  was_resumed  Resumed  the caller of the resumer
+            ended        Over     the task, which was cancelled or interrupted
+   Resumed  ended        Over     the task, when its host continues it
    Over     never (terminal)
 
-   [ended] is one store: no signal handler runs between it and what has ended the wait. *)
+   [ended] is one store, so no signal handler runs between the end of the wait and this store. *)
 type state = Not_yet | Waiting | Resumed | Over
 
 type t = {
@@ -64,8 +65,8 @@ let are_kept_ = Atomic.make (Debugging.has "waits" || Debugging.has "strict")
 let[@inline] are_kept () = Atomic.get are_kept_
 let keep () = Atomic.set are_kept_ true
 
-(* The newest first. Those that are over are dropped when there may be as many of them as
-   of the others. *)
+(* The newest is first. When the list is longer than [limit], the waits that are over are
+   dropped. [limit] is twice the number that was left the last time. *)
 type waits = { all : t list; length : int; limit : int }
 
 let least = 100
@@ -87,8 +88,8 @@ let add_to { all; length; limit } t =
 
 let add t = Atomically.update waits (fun before -> add_to before t)
 
-(* The child of a fork has no other thread of its parent. It has the tasks of the loop that
-   forked. *)
+(* The child of a fork doesn't have the other threads of its parent, so their waits are left
+   out. It does have the tasks of the loop that forked. *)
 let of_state wanted =
   let process = Unix.getpid () in
   let is_here t = t.who.host <> "" || t.process = process in
@@ -100,7 +101,8 @@ let all () = of_state Waiting
 let resumed () = of_state Resumed
 let begun () = Atomic.get last_number
 
-(* Not asked for a task of a loop, as the system call takes a fifth of what is noted. *)
+(* A task of a loop has 0, because the system call would take a fifth of the time of noting a
+   wait. *)
 let process_of (who : Who.t) = if who.host = "" then Unix.getpid () else 0
 
 (* --- One wait ---------------------------------------------------------------- *)
@@ -120,7 +122,7 @@ let make who targets =
 let ended t = Atomic.set t.state Over
 let began t = ignore (Atomic.compare_and_set t.state Not_yet Waiting : bool)
 
-(* In this order: nothing leads back to [Not_yet]. *)
+(* The states are tried in this order, because no transition leads back to [Not_yet]. *)
 let was_resumed t now =
   t.resumed_ns <- now;
   ignore
@@ -128,8 +130,8 @@ let was_resumed t now =
      || Atomic.compare_and_set t.state Waiting Resumed
       : bool)
 
-(* Nothing is allocated once the resumer has answered: a signal handler may raise there, and
-   the caller would not know that the task goes on. *)
+(* After [resumer] has answered, nothing is allocated, because a signal handler could raise at
+   an allocation. The caller would then not know that the task was resumed. *)
 let watch t resumer outcome =
   let now = Mtime_clock.now_ns () in
   resumer outcome
@@ -155,8 +157,9 @@ type running = {
 
 module Threads = Map.Make (Int)
 
-(* By thread: the task that continued there last, and has not begun to wait since. Of more
-   than [most_running] the oldest is forgotten: its thread may have ended. *)
+(* For each thread, the task that continued there last, if it has not begun to wait since. If
+   there are more than [most_running], the oldest entry is dropped, because its thread may have
+   ended. *)
 let running_ : running Threads.t Atomic.t = Atomic.make Threads.empty
 let most_running = 256
 let running () = List.map snd (Threads.bindings (Atomic.get running_))
@@ -174,8 +177,8 @@ let stops_running () =
   if Threads.mem thread (Atomic.get running_) then
     Atomically.update running_ (Threads.remove thread)
 
-(* The task has its value, which would be lost if a signal handler raised here: the exception
-   comes in the thread's next wait. *)
+(* The task already has its value, which would be lost if a signal handler's exception were
+   raised here. So the thread's next wait raises it. *)
 let runs { who; waits_at; _ } =
   try
     let thread = this_thread () and on_domain = (Domain.self () :> int) in

@@ -39,9 +39,10 @@ let to_string { host; name; _ } =
 
 type entry = { number : int; who : t }
 
-(* Tasks whose numbers differ by a multiple of the length share an entry, which is of the one
-   that asked last. An entry is replaced by one store. So if another thread, or a signal
-   handler, makes the table longer meanwhile, a task is forgotten and made again. *)
+(* If the numbers of two tasks differ by a multiple of the length, they share an entry, and the
+   last one that asked has it. An entry is replaced by one store. If another thread or a signal
+   handler lengthens the table meanwhile, the new entry is lost. The task is then described
+   again when it asks next. *)
 type tasks = { mutable entries : entry array }
 
 let tasks () = { entries = [||] }
@@ -50,13 +51,14 @@ let most = 16_384
 let nobody = { number = -1; who = unknown "" }
 let target number entries = number land (Array.length entries - 1)
 
-(* Does another task need the entry? Of a task that had the same number nobody asks again. *)
+(* Does another task that may be alive have the entry? An entry of the same number doesn't
+   count. Its task has ended, because the number is in use again. *)
 let is_taken number entries =
   let entry = entries.(target number entries) in
   entry.number <> number && may_be_alive entry.who
 
-(* A longer table begins empty: a task is made again once for each time that the length is
-   doubled. *)
+(* A longer table starts empty. So each task is described once more for each time that the
+   length is doubled. *)
 let keep tasks number who =
   let length = Array.length tasks.entries in
   if length = 0 then tasks.entries <- Array.make least nobody
@@ -111,7 +113,7 @@ let answer (type a) (question : a Effect.t) ~(otherwise : a) (who : unit -> t) :
     a =
   match question with Who -> Some (who ()) | _ -> otherwise
 
-(* Does not touch the backtrace, which is still that of the function. *)
+(* [raise_notrace] keeps the backtrace of [f]. *)
 let pass_exception e = raise_notrace e
 
 let answering who f =

@@ -1,12 +1,12 @@
-/* Signals that a program waits for. OCaml runs its own signal handlers in a thread that runs OCaml code, so not while all
-   threads sleep. The handler of this file is one of C, and writes to a pipe, from which a thread of OCaml reads.
+/* Signals that a program waits for. OCaml runs its own signal handlers only in a thread that runs OCaml code, so none runs
+   while all threads sleep. The handler of this file is a C function. It writes to a pipe, from which a thread of OCaml reads.
 
-   The handler calls getpid, write, sigaction and raise only, and preserves errno. Nothing here allocates in OCaml's heap or
-   releases OCaml's lock. So no other thread of a domain comes between, and fork, which OCaml allows to a program with one
-   domain, does not find [lock] held. */
+   The handler calls only getpid, write, sigaction and raise, and preserves errno. Nothing here allocates in OCaml's heap or
+   releases OCaml's lock. So no other thread of the domain runs in between. OCaml allows fork only to a program with one
+   domain, so fork never finds [lock] held. */
 
-/* For caml_convert_signal_number and caml_rev_convert_signal_number only, which OCaml's Unix calls too, from 5.1 to 5.5. No
-   record of the runtime is read. */
+/* Needed only for caml_convert_signal_number and caml_rev_convert_signal_number, which OCaml's Unix calls too, from 5.1 to
+   5.5. This file reads no record of the runtime. */
 #define CAML_INTERNALS
 
 #include <caml/mlvalues.h>
@@ -31,37 +31,38 @@ value concord_signal_named(value number) { return number; }
 #include <sys/types.h>
 #include <unistd.h>
 
-#define MOST 65 /* Linux has the signals 1 to 64, others have fewer. */
+#define MOST 65 /* Linux has the signals 1 to 64, and other systems have fewer. */
 
-/* words[n], of signal n: bit 0, ONCE, and bit 1, EVERY, say who waits. Above them is the number of signals so far.
+/* The states of words[n], for signal n. Bit 0 (ONCE) and bit 1 (EVERY) say how the program waits. The bits above them are the
+   number of signals so far.
 
    Waits    Left by   To                     By whom
-   nobody   catch     ONCE or EVERY          any thread, with [lock]
-   ONCE     deliver   nobody, one more came  the handler, in any thread
-            release   nobody                 any thread, with [lock], for the last of those who wait for this one
-   EVERY    deliver   EVERY, one more came   the handler
-            release   nobody                 any thread, with [lock], for the last
-   both     deliver   EVERY, one more came   the handler
-            release   one of them            as above
+   no       catch     ONCE or EVERY          any thread, with [lock]
+   ONCE     deliver   no, one signal more    the handler, in any thread
+            release   no                     any thread, with [lock], for the last waiter of this kind
+   EVERY    deliver   EVERY, one signal more the handler
+            release   no                     any thread, with [lock], for the last waiter
+   both     deliver   EVERY, one signal more the handler
+            release   one of them            any thread, with [lock], for the last waiter of the other kind
 
-   A signal that comes while nobody waits is passed on to the disposition that the program had before. So a second SIGTERM
-   does so, even if no thread has read of the first one. */
+   If the program doesn't wait when a signal comes, the signal is passed on to the disposition that the program had before. So
+   a second SIGTERM is passed on, even if no thread has read from the pipe that the first one came. */
 enum { ONCE = 1, EVERY = 2, ONE_MORE = 4 };
 static _Atomic uintnat words[MOST];
 
-/* The process whose signals are counted, and its pipe. A child of a fork inherits the handler; there it passes on all signals
-   until the child catches some itself. */
+/* The process whose signals are counted, and its pipe. The child of a fork inherits the handler. There the handler passes on
+   all signals, until the child catches some itself. */
 static _Atomic pid_t owner;
 static _Atomic int pipe_of_owner;
 
-/* What the program had before. An entry is never changed, and not freed, because a handler may be reading it. There is a new
-   one only if the program had changed its mind. */
+/* The disposition that the program had before. A record is never changed or freed, because a handler may be reading it. A new
+   record is made only if the program has changed its disposition since. */
 static struct sigaction *_Atomic before[MOST];
 
-/* The rest has this lock. The handler does not take it. */
+/* The code below is called with this lock, except the handler, which doesn't take it. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
-  uintnat since; /* [once] wait since so many signals had come */
+  uintnat since; /* the number of signals that had come when the [once] waiters began */
   uintnat once;
   uintnat every;
 } waiters[MOST];
@@ -74,7 +75,7 @@ static int deliver(int n) {
   do {
     if ((word & (ONCE | EVERY)) == 0) return 0;
   } while (!atomic_compare_exchange_weak(&words[n], &word, (word & ~(uintnat)ONCE) + ONE_MORE));
-  /* If the pipe is full, its reader has something to read. */
+  /* If the pipe is full, [write] fails, but the reader is woken anyway. */
   ssize_t written = write(atomic_load(&pipe_of_owner), "!", 1);
   (void)written;
   return 1;
@@ -98,7 +99,7 @@ static void by_default(int n) {
     raise(SIGSTOP);
     break;
   default:
-    /* It is blocked until the handler returns, and then ends the process. */
+    /* The signal is blocked until the handler returns. Then it ends the process. */
     set_default(n);
     raise(n);
   }
@@ -149,13 +150,13 @@ static int install(int n) {
   if (!keep(n, &found)) return 0;
   memset(&ours, 0, sizeof ours);
   ours.sa_sigaction = handle;
-  /* A task of OCaml may be on a small stack, and calls that the system can restart need not fail. */
+  /* An OCaml task may run on a small stack, so use the alternative one. Let the system restart the calls that it can. */
   ours.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
   sigemptyset(&ours.sa_mask);
   return sigaction(n, &ours, NULL) == 0;
 }
 
-/* Unless the program has set another handler meanwhile, which is then the last word. */
+/* If the program has set another handler meanwhile, that one stays. */
 static void uninstall(int n) {
   struct sigaction found;
   if (sigaction(n, NULL, &found) == 0 && is_ours(&found)) sigaction(n, atomic_load(&before[n]), NULL);
@@ -174,24 +175,24 @@ static void belong_to_this_process(int pipe) {
   atomic_store(&owner, process);
 }
 
-/* The system's number, or 0 if the program cannot wait for that signal. */
+/* Returns the system's number, or 0 if the program can't wait for that signal. */
 value concord_signal_number(value signal) {
   intnat n = Long_val(signal);
   if (n < -1000 || n > 1000) return Val_long(0);
   n = caml_convert_signal_number((int)n);
   switch (n) {
   case SIGKILL: case SIGSTOP: /* cannot be caught */
-  case SIGSEGV: case SIGBUS: case SIGFPE: case SIGILL: /* a fault would be repeated for ever */
+  case SIGSEGV: case SIGBUS: case SIGFPE: case SIGILL: /* the fault would be repeated forever */
     return Val_long(0);
   }
   struct sigaction action;
   return Val_long(n > 0 && n < MOST && sigaction((int)n, NULL, &action) == 0 ? n : 0);
 }
 
-/* OCaml's own number. */
+/* Returns OCaml's own number. */
 value concord_signal_named(value number) { return Val_long(caml_rev_convert_signal_number(Int_val(number))); }
 
-/* Returns how many signals had come before; -1 if the handler cannot be installed. */
+/* Returns the number of signals that had come before, or -1 if the handler can't be installed. */
 value concord_signal_catch(value pipe, value number, value every) {
   int n = Int_val(number);
   intnat since = -1;
@@ -212,7 +213,7 @@ value concord_signal_catch(value pipe, value number, value every) {
   return Val_long(since);
 }
 
-/* Undoes one [concord_signal_catch], which has returned [since]. */
+/* Undoes one [concord_signal_catch] that has returned [since]. */
 value concord_signal_release(value number, value since, value every) {
   int n = Int_val(number);
   uintnat count = (uintnat)Long_val(since);
@@ -221,7 +222,7 @@ value concord_signal_release(value number, value since, value every) {
     if (Bool_val(every)) {
       if (--waiters[n].every == 0) no_longer(n, EVERY);
     } else if (waiters[n].since == count && waiters[n].once > 0 && --waiters[n].once == 0)
-      /* Whoever waits for a later signal comes with the lock, and changes [since]. */
+      /* A waiter for a later signal would have changed [since], because it takes the lock too. */
       no_longer(n, ONCE);
     if ((atomic_load(&words[n]) & (ONCE | EVERY)) == 0) uninstall(n);
   }

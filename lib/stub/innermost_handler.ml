@@ -30,7 +30,7 @@ external alone : (int[@untagged]) -> (int[@untagged]) -> bool
 let none = { returns = 0; raises = 0 }
 let[@inline never] read () = { returns = returns (); raises = raises () }
 
-(* All that use [try_with] have these functions. *)
+(* All handlers that [try_with] installs have these functions, so they identify no scheduler. *)
 let of_try_with =
   Effect.Deep.try_with read ()
     { effc = (fun (type a) (_ : a Effect.t) -> None) }
@@ -101,15 +101,15 @@ let check { get; nothing_but; alone; around; here } =
           is_right := told && is_around && is_another && is_farther));
   !is_right
 
-(* That the version is known does not say how this very compiler is: it may be one that
-   was changed (OxCaml says it is 5.2), or be in development. *)
+(* The version alone proves nothing, because this compiler may be a changed one (OxCaml reports
+   5.2), or be in development. So the check decides too. *)
 let is_known = ref (is_readable () && check stub)
 
 let () =
   if is_readable () && not !is_known then
     Printf.eprintf
-      "Concord: OCaml %s keeps the handlers of effects in an unknown way. All \
-       works, but each wait in a fiber of Eio takes longer.\n\
+      "concord: OCaml %s keeps effect handlers in an unknown way. Everything \
+       works, but each wait in an Eio fiber takes longer.\n\
        %!"
       Sys.ocaml_version
 

@@ -1,5 +1,5 @@
-/* For a version of OCaml that is newer than those that the rule in [dune] names. Its runtime may keep handlers in another
-   way, so nothing of it is read here: the caller's handler is none that is known, and no stack is around it. */
+/* For a version of OCaml that is newer than those that the rule in [dune] names. Its runtime may keep handlers in another way,
+   so this file doesn't read its records. It always answers that the caller's handler is unknown, with no stack around it. */
 
 #include <caml/mlvalues.h>
 

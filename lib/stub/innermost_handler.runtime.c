@@ -1,6 +1,6 @@
-/* For the versions of OCaml that the rule in [dune] names. For others innermost_handler.none.c is compiled in its place.
+/* For the versions of OCaml that the rule in [dune] names. For other versions, innermost_handler.none.c is compiled instead.
 
-   OCaml has no question for the handlers of effects around a piece of code. The runtime keeps, for each stack, the
+   OCaml has no function that tells which effect handlers are around a piece of code. But for each stack, the runtime keeps the
    functions with which its handler was installed, and the stack around it. */
 
 #define CAML_INTERNALS
@@ -15,10 +15,10 @@ value concord_handler_is_readable(value unit) { return Val_true; }
 
 static inline struct stack_info *here(void) { return Caml_state->current_stack; }
 
-/* A thread's first stack has no handler, and no parent. A callback from C takes the stack's parent away. */
+/* The first stack of a thread has no handler and no parent. During a callback from C, the stack has no parent either. */
 static inline int is_first(void) { return Stack_parent(here()) == NULL; }
 
-/* Shifted, as OCaml's integers have a bit less. */
+/* Shifted, because OCaml's integers have one bit less. */
 static inline intnat code(value f) {
   return is_first() || !Is_block(f) ? 0 : (intnat)((uintnat)Code_val(f) >> 1);
 }
@@ -26,7 +26,7 @@ static inline intnat code(value f) {
 intnat concord_handler_returns(value unit) { return code(Stack_handle_value(here())); }
 intnat concord_handler_raises(value unit) { return code(Stack_handle_exception(here())); }
 
-/* The runtime numbers all stacks of a program. One that grows moves, and keeps its number. */
+/* The runtime numbers all stacks of a program. If a stack grows, it moves, but keeps its number. */
 intnat concord_stack_here(value unit) { return here()->id; }
 intnat concord_stack_around(value unit) { return is_first() ? -1 : Stack_parent(here())->id; }
 

@@ -1,5 +1,5 @@
 module Key = struct
-  type t = { deadline : int; number : int  (** No two are equal. *) }
+  type t = { deadline : int; number : int  (** It is different in each key. *) }
 
   let compare a b =
     match Int.compare a.deadline b.deadline with
@@ -11,8 +11,8 @@ module Actions = Map.Make (Key)
 
 type key = Key.t
 
-(* [is_woken] changes once, to [true], when a thread has woken the sleeper from this sleep. A
-   thread that sees it late wakes the sleeper once more. *)
+(* [is_woken] changes once, to [true], when a thread has woken the sleeper from this sleep. If
+   another thread sees the change late, it wakes the sleeper once more, which is harmless. *)
 type 'wake asleep = {
   wake : 'wake;
   sleeps_until : int;
@@ -21,33 +21,36 @@ type 'wake asleep = {
 
 type 'wake sleeper = Nobody | Awake | Asleep of 'wake asleep
 
-(* [t], the only Atomic here; the states of [sleeper]
+(* The states of [sleeper] in [t], which is the only Atomic here
 
    State       Left by        To         By whom
-   Nobody      add            Awake      any thread; it starts the sleeper
-               start_sleeper  Awake      any thread; it starts the sleeper
+   Nobody      add            Awake      any thread, which then starts the sleeper
+               start_sleeper  Awake      any thread, which then starts the sleeper
    Awake       fall_asleep    Asleep a   the sleeper
                start_failed   Nobody     the thread that could not start the sleeper
    Asleep a    fall_asleep    Asleep a'  the sleeper
-   *           add            Awake      a child process; it starts the sleeper
-               start_sleeper  Awake      a child process; it starts the sleeper
+   any state   add            Awake      a child process, which then starts the sleeper
+               start_sleeper  Awake      a child process, which then starts the sleeper
 
-   In each state [actions] grows by [add], and shrinks by [cancel] and by
-   [run_due], which calls the action afterwards: the compare-and-set that removes
-   the action decides who calls it.
+   In each state, [add] adds to [actions], and [cancel] and [run_due] remove from it. [run_due]
+   calls the action after it has removed it. The compare-and-set that removes an action decides
+   which thread calls it.
 
-   [until] is when the sleeper must look again. It is not after the first deadline. Debt: as
-   long as it is before [sleeps_until], whoever adds an action wakes the sleeper, unless
-   that [is_woken]. So a signal handler that raises before one has done so leaves that to
-   the next; only its own action, which nobody waits for any more, is late. Cancelling does
-   not move [until]; setting and cancelling in a loop therefore wakes the sleeper once per
-   timeout length, not each time. *)
+   [until] is the time when the sleeper has to check again. It is never after the first
+   deadline. If [until] is before [sleeps_until], the sleeper would wake too late. Then each
+   thread that adds an action has to wake it, until one of them has set [is_woken]. If a signal
+   handler raises before a thread has done so, the next thread that adds an action does it
+   instead. Meanwhile only the first thread's own action is late, and that thread no longer
+   waits for it.
+
+   Cancelling doesn't change [until]. So if a program sets and cancels timeouts in a loop, the
+   sleeper is woken once per timeout length, and not each time. *)
 type 'wake state = {
   actions : (unit -> unit) Actions.t;
   sleeper : 'wake sleeper;
   until : int;
   next : int;  (** The number of the next key. *)
-  process : int;  (** The process that has the sleeper. *)
+  process : int;  (** The process whose thread is the sleeper. *)
 }
 
 type 'wake t = 'wake state Atomic.t
@@ -69,7 +72,7 @@ let first actions =
   | Some (key, _) -> key.Key.deadline
   | None -> never
 
-(* A child process has the state of its parent, but not the sleeper. *)
+(* A child process has a copy of its parent's state, but doesn't have the sleeper. *)
 let sleeper state ~process =
   if state.process = process then state.sleeper else Nobody
 
@@ -98,7 +101,7 @@ let rec add t ~process ~deadline action =
     }
   in
   if Atomic.compare_and_set t before after then (key, owed)
-  else (* another action came or went *) add t ~process ~deadline action
+  else (* another action was added or removed *) add t ~process ~deadline action
 
 let woken asleep = asleep.is_woken <- true
 
@@ -108,13 +111,13 @@ let rec cancel t key =
   if
     actions != before.actions
     && not (Atomic.compare_and_set t before { before with actions })
-  then (* another action came or went *) cancel t key
+  then (* another action was added or removed *) cancel t key
 
 (* --- Calling -------------------------------------------------------------- *)
 
 let rec run_due t ~now =
   let before = Atomic.get t in
-  if before.until < never (* else there is nothing *) then
+  if before.until < never (* otherwise [t] has no action *) then
     match Actions.min_binding_opt before.actions with
     | Some (key, action) when key.deadline <= now () ->
         let after =
@@ -124,11 +127,14 @@ let rec run_due t ~now =
         begin match
           is_mine := Atomic.compare_and_set t before after;
           if !is_mine then action ()
-          else (* another action came or went, or this one *) ()
+          else
+            (* Another action was added or removed, or another thread has removed this one. *)
+            ()
         with
         | () -> ()
         | exception e ->
-            (* a signal handler's: whoever waits for the action must not miss it *)
+            (* A signal handler raised, perhaps before the action was called. A task may be
+               waiting for the action, so it is called again. *)
             let backtrace = Printexc.get_raw_backtrace () in
             if !is_mine then action ();
             Printexc.raise_with_backtrace e backtrace
@@ -150,7 +156,7 @@ let fall_asleep t ~now wake =
     let sleeper = Asleep { wake; sleeps_until = until; is_woken = false } in
     let after = { before with sleeper; until } in
     if Atomic.compare_and_set t before after then Some until
-    else (* an action came or went *) None
+    else (* an action was added or removed *) None
 
 let lacks_sleeper t ~process =
   match sleeper (Atomic.get t) ~process with
@@ -164,7 +170,7 @@ let rec start_sleeper t ~process =
       let after = { before with sleeper = Awake; process } in
       Atomic.compare_and_set t before after
       ||
-      (* an action came or went *)
+      (* an action was added or removed *)
       start_sleeper t ~process
   | Awake | Asleep _ -> false
 
@@ -174,7 +180,7 @@ let rec start_failed t key =
   let actions = Option.fold key ~none:before.actions ~some:remove in
   let after = { before with actions; sleeper = Nobody } in
   if not (Atomic.compare_and_set t before after) then
-    (* another action came or went *) start_failed t key
+    (* another action was added or removed *) start_failed t key
 
 let length t = Actions.cardinal (Atomic.get t).actions
 let is_empty t = Actions.is_empty (Atomic.get t).actions

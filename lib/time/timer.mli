@@ -24,10 +24,10 @@ val after : float -> (unit -> unit) -> unit -> unit
     called.
 
     - {b Late} by about 0.1 ms. While the main domain computes, and no thread
-      calls {!run_due} or sets another timeout, it is late by about 50 ms (one
-      or two turns of a thread). It is also late by the time that the main
-      domain spends in C code that holds OCaml's lock, or that the machine is
-      suspended.
+      calls {!run_due} or sets another timeout, it is late by 50 ms or even 100
+      ms (one or two turns of OCaml's threads). It is also late by the time that
+      the main domain spends in C code that holds OCaml's lock, or that the
+      machine is suspended.
     - {b Cost}: O(log n) for [n] pending timeouts, also to cancel. It makes a
       system call only if the new timeout is the first one.
     - {b Fork}: in a child process, the next [after] starts a thread again.

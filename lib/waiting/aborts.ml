@@ -11,8 +11,8 @@ let rec run_each due ~all =
       run_each due ~all
   | _ -> ()
 
-(* An abort that raises, or is cancelled, must not keep the others from running, nor must
-   a signal handler: one of them may have to lock a mutex again. The first exception is
+(* An abort may raise or be cancelled, and a signal handler may raise. The other aborts run
+   nevertheless, because one of them may have to lock a mutex again. The first exception is
    raised. *)
 let rec run due ~all =
   try run_each due ~all

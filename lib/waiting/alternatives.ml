@@ -37,10 +37,10 @@ let around (type a b) (outer : (a, b) around) within
   | Around outer, within, Alternative a ->
       Alternative { a with post = join outer a.post; within }
   | _, _, (In_order _ | In_any_order _) ->
-      assert false (* an event holds operations only *)
+      assert false (* an event contains only operations *)
 
-(* The alternatives of the event, and then [found]. All the [wrap_abort]s in it go in
-   front of [aborts]. *)
+(* Returns the alternatives of the event, followed by [found]. Puts all the [wrap_abort]s of
+   the event in front of [aborts]. *)
 let rec collect : type a b.
     Aborts.t list ref ->
     (a, b) around ->
@@ -54,7 +54,7 @@ let rec collect : type a b.
   | Choose ts -> collect_each aborts post within found ts
   | Guard f -> collect aborts post within found (f ())
   | Wrap_abort (t, { run; first }) ->
-      (* a fresh one for each place in the event: they are compared by address *)
+      (* Each position in the event gets a new record, because aborts are compared by address. *)
       let abort = { Aborts.run; first } in
       aborts := abort :: !aborts;
       collect aborts post (abort :: within) found t
@@ -81,20 +81,20 @@ and collect_each : type a b.
       let found = collect aborts post within found t in
       collect_each aborts post within found rest
 
-(* [Array.of_list] calls C. *)
+(* For the usual lengths, this avoids [Array.of_list], which calls C. *)
 let array_of = function
   | [ a; b ] -> [| a; b |]
   | [ a; b; c ] -> [| a; b; c |]
   | [ a; b; c; d ] -> [| a; b; c; d |]
   | alternatives -> Array.of_list alternatives
 
-(* Its alternatives, and all the [wrap_abort]s in it, latest first. *)
+(* Returns the alternatives of the event, and all the [wrap_abort]s in it, latest first. *)
 let flatten t =
   let aborts = ref [] in
   let alternatives = array_of (collect aborts Same [] [] t) in
   (alternatives, !aborts)
 
-(* It consists of the same alternatives each time. *)
+(* Does the event consist of the same alternatives each time? *)
 let rec is_fixed : type a. a t -> bool = function
   | One _ -> true
   | Guard _ -> false

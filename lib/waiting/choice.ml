@@ -1,30 +1,31 @@
 type 'b kind =
   | Plain
-  | Last  (** To be enlisted after the others. *)
+  | Last  (** It is enlisted after the others. *)
   | Tentative of { confirm : 'b -> bool; once : bool }
-      (** [confirm]: was it performed? To be asked in the task that was resumed.
-          [once]: in a choice enlisted once for each structure. *)
+      (** [confirm] says whether the operation was performed. The resumed task
+          calls it. [once] is for an operation that a choice enlists once for
+          each structure. *)
 
-(* What is wrapped around an operation. *)
+(* The functions that are wrapped around an operation. *)
 type (-'c, +'a) post =
   | Then of ('c -> 'a)
   | Handled of ((unit -> 'c) -> 'a)
-      (** For functions that look at exceptions too: the argument gives the
-          result of the operation, or raises what that raised. *)
+      (** For functions that handle exceptions too. The argument returns the
+          result of the operation, or raises its exception. *)
 
-(* One operation that can be chosen. *)
+(* One operation of a choice. *)
 type +'a alternative =
   | Alternative : {
       operation : ('t, 'x, 'b) Operation.t;
       structure : 't;
       arg : 'x;
-      finish : 'b -> 'c;  (** What is left of the operation itself. *)
+      finish : 'b -> 'c;  (** The rest of the operation itself. *)
       post : ('c, 'a) post;
-      within : Aborts.t list;  (** The [wrap_abort]s around it. *)
+      within : Aborts.t list;  (** The [wrap_abort]s around the operation. *)
       kind : 'b kind;
     }
       -> 'a alternative
-  | In_order of 'a alternative list  (** Tried in this order. *)
+  | In_order of 'a alternative list  (** They are tried in this order. *)
   | In_any_order of 'a alternative list
 
 type ('b, 'c, 'a) performed = {
@@ -37,8 +38,8 @@ type ('b, 'c, 'a) performed = {
 
 type 'a chosen = Chosen : ('b, 'c, 'a) performed -> 'a chosen [@@unboxed]
 
-(* The order of so few is drawn at once: they have 40,320 orders, and a draw has 2{^ 31}
-   values. *)
+(* The order of so few alternatives is drawn at once. They have 40,320 orders, and a draw has
+   2{^ 31} values. *)
 let few = 8
 
 let rec attempt = function
@@ -52,11 +53,12 @@ let rec attempt = function
       | exception e ->
           let backtrace = Backtrace.get () in
           let finish () = Printexc.raise_with_backtrace e backtrace in
-          (* it is chosen, but was not performed: what it holds is to be withdrawn *)
+          (* The operation was chosen, but not performed. So anything that it holds has to be
+             withdrawn. *)
           let within = Aborts.not_first within in
           Some (Chosen { result = Ok (); finish; post; within; kind = Plain }))
 
-(* Tries all, in an order in which each is equally likely before each other. *)
+(* Tries all in a random order, in which each is equally likely to come before each other. *)
 and attempt_any alternatives =
   match Array.length alternatives with
   | 0 -> None
@@ -93,29 +95,29 @@ let rec withdraw_each enlisted =
       enlisted := rest;
       withdraw_each enlisted
 
-(* All of them, also if a signal handler raises meanwhile. A waiter that was withdrawn
-   is marked as withdrawn, and not withdrawn once more. *)
+(* Withdraws all of them, even if a signal handler raises meanwhile. A waiter that was
+   withdrawn is marked, so it isn't withdrawn again. *)
 let rec withdraw_all enlisted =
   try withdraw_each enlisted
   with e ->
     withdraw_all enlisted;
     raise e
 
-(* [choice], for one attempt to choose
+(* The states of [choice], for one attempt to choose
 
    State  Left by   To    By whom
-   false  resume *  true  the task that resumes one of the waiters; it then calls
+   false  resume *  true  the task that resumes one of the waiters, and then calls
                           the host's resumer, which decides against cancelling
-          close     true  the task itself, while it enlists, when it finds an
-                          alternative ready
+          close     true  the task itself, if it finds an alternative ready while
+                          it enlists
    true   never (terminal)
 
-   A task that closed its choice refuses every value, so that it can try the
-   alternative that was ready as if it waited for nothing else. If another task
-   was faster there, it begins again, with a new choice: it has not waited yet,
-   so that no task overtakes it. Two tasks whose choices offer to each other may
-   both have closed, and both begin again; they try in random orders, so that
-   this does not go on. *)
+   A task that has closed its choice refuses every value. So it can try the ready alternative
+   as if it waited for nothing else. If another task was faster there, it starts again with a
+   new choice. It has not waited yet, so no task overtakes it because of that.
+
+   The choices of two tasks may offer to each other. Both may then have closed, and both start
+   again. They try in random orders, so this can't continue forever. *)
 let decide choice = Atomic.compare_and_set choice false true
 
 let is_last (type b) (kind : b kind) =
@@ -132,16 +134,17 @@ let rec is_among enlisted operation structure =
       && Identity.equal first.operation operation
       || is_among others operation structure
 
-(* A barrier counts those that are enlisted, so it must not count one task twice. *)
+(* A barrier counts the enlisted tasks, so it must not count a task twice. *)
 let is_enlisted enlisted = function
   | Alternative { operation; structure; kind; _ } ->
       is_once kind && is_among !enlisted operation structure
   | In_order _ | In_any_order _ -> false
 
-(* Until an alternative is resumed. *)
+(* The result before an alternative is resumed. *)
 let nothing_yet = Error Not_found
 
-(* The one that is ready, if any; those behind it are not enlisted. *)
+(* Enlists the alternatives until one of them is ready, and returns that one. The ones behind
+   it are not enlisted. *)
 let rec enlist choice resumer enlisted ~last = function
   | In_order alternatives | In_any_order alternatives ->
       List.find_map (enlist choice resumer enlisted ~last) alternatives
@@ -163,20 +166,21 @@ let rec enlist choice resumer enlisted ~last = function
         Enlisted { operation = a.operation; structure = a.structure; waiter }
         :: !enlisted
       in
-      (* Nothing is allocated from here on, and no call is a tail call: a signal handler
-         may raise where something is allocated, and before a function that ends in a
-         tail call. Before the decision that would lose a waiter which was taken out of
-         its queue; after it the resumption is owed. *)
+      (* From here on nothing is allocated, and no call is a tail call. A signal handler may
+         raise at an allocation, and at the beginning of a function that ends in a tail call.
+         Before the decision, that would lose a waiter that was taken out of its queue. After
+         the decision, the resumption is owed. *)
       waiter.resumer <-
         (fun result ->
           decide choice
           && begin
             performed.result <- result;
-            (* so that [withdraw_all] has nothing to do for it *)
+            (* [withdraw_all] then has nothing to do for this waiter *)
             Waiter.mark_withdrawn waiter;
             Sys.opaque_identity (resumer outcome)
           end);
-      (* before it is: a handler may raise once it is in the queue *)
+      (* The waiter is noted before it is enlisted. Once it is in the queue, a handler may
+         raise. *)
       enlisted := all;
       if Operation.enlist a.operation a.structure waiter then None
       else begin
@@ -208,12 +212,13 @@ let rec block alternatives enlisted resumer =
             | Some _ as chosen -> chosen
             | None -> block alternatives enlisted resumer)
       end
-      else (* resumed meanwhile *) None
+      else (* the task was resumed meanwhile *) None
 
 (* --- Concluding ------------------------------------------------------------ *)
 
-(* [before due f] runs [f ()] and then the first aborts, and gives what [f] gave or
-   raised once more. An abort's exception is raised at once: handlers are for [f]'s. *)
+(* [before due f] runs [f ()] and then the first aborts. Its result returns or raises what [f
+   ()] did. If an abort raises, the exception is raised at once, because handlers are only for
+   the exceptions of [f]. *)
 let before (type a) due (f : unit -> a) : unit -> a =
   let again =
     match f () with
@@ -229,7 +234,7 @@ let before (type a) due (f : unit -> a) : unit -> a =
       ignore (again () : a);
       Printexc.raise_with_backtrace e backtrace
 
-(* The operation is finished first: it may hold what others wait for. *)
+(* The operation is finished first, because it may hold a structure that other tasks wait for. *)
 let conclude (type a) due
     (Chosen { result; finish; post; within; _ } : a chosen) : a =
   let finish () =
@@ -276,7 +281,7 @@ let reversed alternatives =
 
 let refused = Some "Event.select"
 
-(* Is there one for which the task should spin, and none for which it must not? *)
+(* Is there an alternative for which the task should spin, and none for which it must not? *)
 let rec may_spin alternatives i ~any =
   if i = Array.length alternatives then any && Operation.may_spin ()
   else
@@ -314,7 +319,7 @@ let spin_for_any alternatives =
       alternatives () ()
   else None
 
-(* A choice that was resumed in vain begins again, with the same arguments. *)
+(* If the choice was resumed in vain, it starts again with the same arguments. *)
 let rec perform_in_order in_order alternatives =
   match attempt_any alternatives with
   | Some chosen -> chosen
@@ -326,7 +331,7 @@ let rec perform_in_order in_order alternatives =
           if is_confirmed chosen then chosen
           else perform_in_order in_order alternatives)
 
-(* Only reports need the order of the source, which the attempts destroy. *)
+(* Only reports need the order of the source. The attempts change the order of the array. *)
 let perform_any alternatives =
   let in_order =
     if Reach.takes_slow_path () then reversed alternatives else alternatives

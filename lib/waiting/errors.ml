@@ -5,7 +5,7 @@ exception Being_forced
 
 let closed = Error Closed
 
-(* Programs can write these names. *)
+(* These are the names that programs can write. *)
 let closed_of_kind = function
   | ("channel" | "stream" | "mailbox" | "broadcast" | "watch" | "pool") as kind
     ->
@@ -28,16 +28,16 @@ let () =
         closed_of_kind,
         Some
           (text
-             "Concord.Stream.Closed, which is that of Work_queue, Channel, \
-              Mailbox, Broadcast, Watch and Pool too") );
+             "Concord.Stream.Closed, which is also the Closed of Work_queue, \
+              Channel, Mailbox, Broadcast, Watch and Pool") );
       (Lagged 0, nameless, Some missed);
       (Already_filled, nameless, Some (text "Concord.Promise.Already_filled"));
       ( Being_forced,
         nameless,
         Some
           (text
-             "Concord.Lazy.Being_forced: Stdlib's lazy value is being forced \
-              by code that does not force it through Concord.Lazy.of_stdlib") );
+             "Concord.Lazy.Being_forced: Stdlib's lazy value is already being \
+              forced by code that doesn't use Concord.Lazy.of_stdlib") );
       (Stdlib.Lazy.Undefined, nameless, None);
     ]
 

@@ -79,7 +79,7 @@ let rec wait_confirmed confirm operation structure arg =
     | Some v -> v
     | None -> wait_confirmed confirm operation structure arg
 
-(* An event that is no choice needs neither [flatten] nor aborts. *)
+(* An event that is not a choice needs neither [flatten] nor aborts. *)
 let rec sync : type a. a t -> a = function
   | One
       (Alternative
@@ -104,8 +104,8 @@ let rec sync : type a. a t -> a = function
 
 let select ts = sync (Choose ts)
 
-(* [finish] and [post] may suspend, unless they are [same]: then there is nothing to do
-   after the wait. *)
+(* [finish] and [post] may suspend, unless they are [same]. If both are [same], nothing has to
+   be done after the wait. *)
 type 'a simple =
   | Simple : {
       operation : ('t, 'x, 'b) Operation.t;
@@ -147,11 +147,12 @@ let poll t =
 
 (* --- Time ----------------------------------------------------------------- *)
 
-(* Each wait has a timeout of its own. *)
+(* The event is for one wait, because each wait needs its own timeout. *)
 let after seconds = make Timeout.passing (Timeout.create ()) seconds
 
 let check name seconds =
-  if Float.is_nan seconds then invalid_arg (name ^ ": not a number")
+  if Float.is_nan seconds then
+    invalid_arg (name ^ ": the time is not a number (nan)")
 
 let timeout seconds =
   check "Event.timeout" seconds;

@@ -146,8 +146,9 @@ val guard : (unit -> 'a t) -> 'a t
     One thread of the main domain serves all timers. It starts with the first
     timeout, or when the program spawns its first domain, and it doesn't delay
     the end of the program. If the main domain computes, and no task of
-    [Concord_fifo] takes turns there, a timeout may be 50 ms or even 100 ms
-    late.
+    [Concord_fifo] takes turns there, a timeout may be 50 ms or even 100 ms late
+    (one or two turns of OCaml's threads). If several threads compute there, it
+    may be later.
 
     The thread needs two descriptors. If the system has no thread or no
     descriptor left, setting the timeout raises [Sys_error] or

@@ -1,4 +1,4 @@
-type nudged = Not_yet | Patient of int  (** Since when. *) | Impatient
+type nudged = Not_yet | Patient of int  (** Its time. *) | Impatient
 type t = { thread : Sleeper.t; nudged : nudged }
 
 let of_thread thread = { thread; nudged = Not_yet }
@@ -28,8 +28,8 @@ type ('t, 'x, 'a) waiting = {
 
 let operation_again waiting = { waiting.operation with how = waiting.how_again }
 
-(* Nothing is allocated after the wait, and after the attempt: a signal handler may raise
-   there, and nobody would have what was taken. *)
+(* After the wait and the attempt, nothing is allocated. A signal handler could raise at an
+   allocation, and the value would be lost. *)
 let rec wait_again waiting t arg =
   let arg = waiting.with_arg arg (again (waiting.of_arg arg)) in
   match Operation.attempt waiting.operation t arg with
@@ -44,7 +44,8 @@ let give_up_and_raise waiting t arg e =
   waiting.give_up t arg;
   Printexc.raise_with_backtrace e backtrace
 
-(* If a signal handler raises, the task may have been nudged: nobody knows. *)
+(* If a signal handler raises, it is unknown whether the task was nudged. So the task gives up
+   too. *)
 let[@inline never] wait_in_thread waiting t arg thread =
   let arg = waiting.with_arg arg (of_thread thread) in
   match Operation.wait waiting.operation t arg with

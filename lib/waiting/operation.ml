@@ -47,7 +47,8 @@ let[@inline] enlist (type s x a) (operation : (s, x, a) t) (t : s) w =
   | By_hand { enlist; _ } -> enlist t w
 
 let rec attempt_or_enlist operation t w resumer =
-  (* first, because [attempt] may raise: then there is nothing to withdraw *)
+  (* The waiter is marked first, because [attempt] may raise, and then there is nothing to
+     withdraw. *)
   Waiter.mark_withdrawn w;
   match attempt operation t w.Waiter.arg with
   | Some _ as got -> got
@@ -64,8 +65,8 @@ let withdraw_once (type s x a) (operation : (s, x, a) t) (t : s) w =
   | By_steps { word; queue; left; _ } -> Step.withdraw (word t) queue left w
   | By_hand { withdraw; _ } -> withdraw t w
 
-(* A signal handler may raise before the waiter is counted: then it is withdrawn again. So many
-   signals do not come meanwhile: else it is [withdraw] that raises. *)
+(* If a signal handler raises before the waiter is counted, the waiter is withdrawn again.
+   After 16 exceptions the cause is [withdraw] itself, not a signal. *)
 let rec withdraw_within tries operation t w =
   match withdraw_once operation t w with
   | () -> Waiter.mark_withdrawn w
@@ -103,7 +104,8 @@ let[@inline never] wait_observed operation t w =
     (fun () -> [ target operation t ])
     (fun resumer -> block operation t w resumer)
 
-(* After the effect has come back the task has not waited yet. *)
+(* If the effect came back without a handler, the task has not waited yet, so it suspends in
+   another way. *)
 let[@inline never] wait_otherwise operation t w wait = function
   | Effect.Unhandled (Concord_suspend.Suspend unhandled)
     when Identity.equal unhandled wait ->
@@ -130,7 +132,7 @@ let[@inline never] wait_elsewhere operation t w =
   | v -> v
   | exception e -> withdraw_and_raise operation t w e
 
-(* The stack does not keep the function that the task waits with. *)
+(* No variable holds the function that the task waits with, so the stack doesn't keep it alive. *)
 let[@inline never] suspend_by (noted : Reach.noted) operation t arg =
   let w = Waiter.make arg in
   match noted.suspend (fun resumer -> block operation t w resumer) with
@@ -138,9 +140,9 @@ let[@inline never] suspend_by (noted : Reach.noted) operation t arg =
   | exception Reach.Elsewhere -> wait_elsewhere operation t w
   | exception e -> withdraw_and_raise operation t w e
 
-(* As [Reach.suspend_at_once]. A new fiber of Eio can use about 160 bytes of its stack before
-   the stack is copied into a larger one. [Domain.DLS.get] takes 80 of them, so [noted] is
-   called before anything else is on the stack. *)
+(* This does the same as [Reach.suspend_at_once]. A new fiber of Eio can use about 160 bytes of
+   its stack before the stack is copied into a larger one. [Domain.DLS.get] takes 80 of them,
+   so [noted] is called before anything else is on the stack. *)
 let suspend operation t arg =
   if (not (Reach.takes_slow_path ())) && Reach.comes_back () then
     suspend_by (Reach.noted ()) operation t arg
@@ -156,8 +158,8 @@ let[@inline] may_spin () =
 let[@inline never] spin pace attempt x y z =
   Spin.attempt (Domain.DLS.get spins) pace attempt x y z
 
-(* Nothing is allocated before: another domain may be reading the cache line in which this one
-   allocates. *)
+(* Nothing is allocated before the attempts. Another domain may be reading the cache line in
+   which this domain allocates. *)
 let[@inline never] spin_before (type s x a) (operation : (s, x, a) t) (t : s)
     arg =
   match
@@ -172,7 +174,7 @@ let[@inline never] spin_before (type s x a) (operation : (s, x, a) t) (t : s)
 
 (* --- Spinning in the queue ---------------------------------------------------------------- *)
 
-(* The task's own outcome, if it has met nobody: then it withdraws. *)
+(* The outcome that the task decides itself if it has met no other task. It then withdraws. *)
 exception Met_nobody
 
 let nobody = Error Met_nobody
@@ -187,9 +189,9 @@ let met t decision =
       Labels.raises e t;
       raise e
 
-(* Nothing is allocated after [block], nor by the resumer, nor between the decision and the
-   return: a signal handler that raises there would lose what was taken or given. One that
-   raises once the task was resumed comes too late, as in [Park]. *)
+(* Nothing is allocated after [block], in the resumer, or between the decision and the return.
+   A signal handler could raise at an allocation, and lose a value that was taken or given. If
+   it raises after the task was resumed, it comes too late, as in [Park]. *)
 let[@inline never] meet_or_wait operation t arg =
   Late.raise_kept ();
   let w = Waiter.make arg and decision = Decision.create () in
@@ -226,7 +228,7 @@ let[@inline never] wait_long operation t arg =
         suspend operation t arg
   else suspend operation t arg
 
-(* Not inlined, because its caller waits for long, and has room for it on its stack. *)
+(* Not inlined. Its caller waits for long anyway, and has room for the call on its stack. *)
 let[@inline never] wait operation t arg =
   match operation.spin with
   | Never | Indifferent -> suspend operation t arg

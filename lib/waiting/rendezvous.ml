@@ -1,19 +1,20 @@
-(* [t], the only Atomic here
+(* The states of [t], which is the only Atomic here
 
    State           Left by              To                 By whom
-   Open (ss, rs)   send, rs = r::_    * Open (ss, rs - r)  any task; it calls r
-                   receive, ss = s::_ * Open (ss - s, rs)  any task; it calls s
-                   close              * Closed             any task; it calls all
+   Open (ss, rs)   send, rs = r::_    * Open (ss, rs - r)  any task, which calls r
+                   receive, ss = s::_ * Open (ss - s, rs)  any task, which calls s
+                   close              * Closed             any task, which calls all
    Closed          never (terminal)
 
-   and senders come to [ss], and receivers to [rs], and withdraw.
+   In addition, senders add themselves to [ss], receivers add themselves to [rs], and both
+   withdraw.
 
-   * linearises the operation of the task that does it, and that of the waiter that
-   it resumes: if the resumer refuses, nothing has happened but that the waiter is
-   withdrawn.
+   * linearises the operation of the task that makes the transition, and that of the waiter
+   that it resumes. If the resumer refuses, the only change is that the waiter is withdrawn.
 
    Senders and receivers wait at the same time only if they are alternatives of one choice,
-   which can't meet itself, or if those on one side are withdrawn. [Step.enlist] sees to it. *)
+   which can't meet itself, or if all on one side are withdrawn. [Step.enlist] makes sure of
+   that. *)
 type 'a state = Open of ('a, unit) Waiters.t * (unit, 'a) Waiters.t | Closed
 type 'a t = 'a state Atomic.t
 

@@ -21,8 +21,8 @@ let rec attempt_in_turn rounds i left =
         rounds.next <- after;
         chosen
 
-(* Two that begin again for each other do so in random orders, as others: see
-   [Choice.decide]. *)
+(* Two choices may start again because of each other. They try in random orders, as other
+   choices do (see [Choice.decide]). *)
 let rec perform rounds =
   let n = Array.length rounds.in_turn in
   let first = if rounds.next < n then rounds.next else 0 in

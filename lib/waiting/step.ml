@@ -25,7 +25,7 @@ and ('s, 'r) next =
 
 let finished = Done ()
 
-(* A task that was cancelled and is not unwound yet waits, but refuses. *)
+(* A cancelled task that is not unwound yet counts as resumed, although its waiter refuses. *)
 let rec resume_each waiters outcome resumed next =
   match waiters with
   | [] -> next resumed
@@ -43,29 +43,29 @@ let resume_and_count waiters outcome next =
 let resume_all waiters outcome next =
   resume_and_count waiters outcome (fun _ -> next)
 
-(* --- What is owed ------------------------------------------------------------
+(* --- What the driver owes ------------------------------------------------------
 
-   A signal handler runs where something is allocated, at the beginning of a loop's turn,
-   and at the entry of some functions. It may raise there, and so may a resumer after its
-   decision. So the driver writes down what it owes, and keeps to one rule:
+   A signal handler runs where something is allocated, at the beginning of a loop's turn, and
+   at the entry of some functions. It may raise there. A resumer may also raise after its
+   decision. So the driver records what it owes, and follows one rule:
 
-     between a change that others can see and the store that writes down what follows from
-     it, nothing is allocated, and nothing is called but a resumer.
+   When other tasks can see a change, the driver must record what follows from the change.
+   Before it has recorded that, it allocates nothing, and calls nothing but a resumer.
 
-   Then [next] is true at every moment, and after an exception the driver goes on from there.
+   So [next] is right at every moment, and after an exception the driver continues from there.
 
    [chain], of one word
 
    next                 becomes                         after
-   Again, Then step     what the step says              the commit of its state, and the
-                                                        answer of the waiter
-   At (word', step, k)  k v                             the chain of word' is Done v
-   Resume (w, o, k)     k answer                        the answer of w, which is in
-                                                        [answer] until then
-   Done v               (of the outer chain) k v; the first chain ends with v *)
+   Again, Then step     the [next] of the step          the commit of the step's state, and the
+                                                        answer of the waiter, if there is one
+   At (word', step, k)  k v                             the end of the chain of word', Done v
+   Resume (w, o, k)     k answer                        the answer of w, which is in [answer]
+                                                        until then
+   Done v               k v, in the outer chain. The first chain ends with the result v. *)
 type ('s, 'v, 'r) chain = {
   word : 's Atomic.t;
-  mutable step : 's -> ('s, 'v) t;  (** What [Again] means. *)
+  mutable step : 's -> ('s, 'v) t;  (** The step that [Again] calls. *)
   mutable next : ('s, 'v) next;
   outer : ('v, 'r) outer;
 }
@@ -78,11 +78,12 @@ type 'r innermost = Innermost : ('s, 'v, 'r) chain -> 'r innermost [@@unboxed]
 type answer = Unknown | Yes | No
 
 type 'r owed = {
-  mutable chain : 'r innermost;  (** The one that goes on. *)
-  mutable raised : exn;  (** What was raised first, or {!Nothing}. *)
+  mutable chain : 'r innermost;  (** The chain that continues. *)
+  mutable raised : exn;
+      (** The exception that was raised first, or {!Nothing}. *)
   mutable backtrace : Printexc.raw_backtrace;
-  mutable tries : int;  (** How many were raised since the last change. *)
-  mutable answer : answer;  (** That of the waiter of {!Resume}. *)
+  mutable tries : int;  (** The number of exceptions since the last change. *)
+  mutable answer : answer;  (** The answer of the waiter of {!Resume}. *)
 }
 
 exception Nothing
@@ -98,14 +99,14 @@ let owe chain =
     answer = Unknown;
   }
 
-(* It allocates outside of OCaml's code only, where no signal handler runs. *)
+(* No signal handler runs in here, because only code of the runtime allocates. *)
 let note owed e =
   if owed.raised == Nothing then begin
     owed.raised <- e;
     owed.backtrace <- Printexc.get_raw_backtrace ()
   end
 
-(* A resumer that raises has decided (H2). *)
+(* If a resumer raises, it has decided (H2). *)
 let[@inline] resume owed waiter outcome =
   match Waiter.resume waiter outcome with
   | accepted -> accepted
@@ -113,18 +114,19 @@ let[@inline] resume owed waiter outcome =
       note owed e;
       true
 
-(* Nothing is written that is there already. *)
+(* If the state is the same, nothing is written. *)
 let[@inline] commit word before after =
   after == before || Atomic.compare_and_set word before after
 
 let must_not_wait () =
-  invalid_arg "Step: a step has to wait where it is not allowed to"
+  invalid_arg "Step: a step returned Wait or Raise where it must not"
 
 let[@inline] follow owed chain next =
   chain.next <- next;
   owed.tries <- 0
 
-(* Calls the step of the chain until a commit succeeds. [false] if it has to wait. *)
+(* Calls the step of the chain until a commit succeeds. Returns [false] if the step has to
+   wait, or raises. *)
 let rec step_on owed chain pauses =
   let before = Atomic.get chain.word in
   match chain.step before with
@@ -134,14 +136,14 @@ let rec step_on owed chain pauses =
         follow owed chain next;
         true
       end
-      else (* any other transition *)
+      else (* another task changed the word first *)
         step_on owed chain (Backoff.wait pauses)
   | Become (after, next) ->
       if commit chain.word before after then begin
         follow owed chain next;
         true
       end
-      else (* any other transition *)
+      else (* another task changed the word first *)
         step_on owed chain (Backoff.wait pauses)
   | Hand_over { state; waiter; outcome; accepted; refused } ->
       if commit chain.word before state then begin
@@ -149,14 +151,14 @@ let rec step_on owed chain pauses =
           (if resume owed waiter outcome then accepted else refused);
         true
       end
-      else (* any other transition *)
+      else (* another task changed the word first *)
         step_on owed chain (Backoff.wait pauses)
   | Wait -> false
   | Raise e ->
       note owed e;
       false
 
-(* [None] if the first chain has to wait, or has raised. *)
+(* Returns [None] if the first chain has to wait, or has raised. *)
 let rec go : type r. r owed -> r option =
  fun owed ->
   let (Innermost chain) = owed.chain in
@@ -184,7 +186,7 @@ let rec go : type r. r owed -> r option =
       | First -> Some result
       | Within (outer, continue) -> (
           match (continue result, outer.outer) with
-          | Done result, First -> (* all is done *) Some result
+          | Done result, First -> (* nothing else is owed *) Some result
           | next, _ ->
               outer.next <- next;
               owed.chain <- Innermost outer;
@@ -195,12 +197,13 @@ and go_step : type s v r. r owed -> (s, v, r) chain -> r option =
   if step_on owed chain Backoff.first then go owed
   else match chain.outer with First -> None | Within _ -> must_not_wait ()
 
-(* Handlers do not raise so often in a row within one step. So it is the step that raises,
-   which is a fault of the structure: better an exception than a loop without an end. *)
+(* So many exceptions in a row within one step can't be those of signal handlers. The step
+   itself raises, which is a fault of the structure. An exception is better than an endless
+   loop. *)
 let limit = 10_000
 
-(* The call of itself is not the last thing that it does: the compiler would put a poll before
-   it, outside of the handler of exceptions. *)
+(* The recursive call must not be a tail call. Otherwise the compiler would put a poll before
+   it, where the exception handler no longer covers it. *)
 let rec go_on owed =
   match go owed with
   | result -> result
@@ -223,7 +226,7 @@ let[@inline never] settle owed =
 let pay owed = match settle owed with Some r -> r | None -> must_not_wait ()
 let never _ = must_not_wait ()
 
-(* [step x] is made only if it may be needed: most chains begin with a step of their own. *)
+(* [step x] is made only if it may be needed, because most chains begin with their own step. *)
 let[@inline] chain word next step x =
   let step =
     match next with Then step -> step | Done _ -> never | _ -> step x
@@ -236,7 +239,8 @@ let owing word = function
 
 (* --- Performing a step -------------------------------------------------------- *)
 
-(* What is owed after the first commit is made before it. Most often that is nothing. *)
+(* The chain that follows from the first commit is allocated before that commit. Most often
+   nothing follows. *)
 let rec attempt_again : type s x r.
     s Atomic.t -> (x -> s -> (s, r) t) -> x -> int -> r option =
  fun word step x pauses ->
@@ -249,21 +253,21 @@ let rec attempt_again : type s x r.
   | Return (after, result) ->
       let result = Some result in
       if commit word before after then result
-      else (* any other transition *)
+      else (* another task changed the word first *)
         attempt_again word step x (Backoff.wait pauses)
   | Become (after, next) ->
       let owed = owe (chain word next step x) in
       if commit word before after then settle owed
-      else (* any other transition *)
+      else (* another task changed the word first *)
         attempt_again word step x (Backoff.wait pauses)
   | Hand_over
       { state; waiter; outcome; accepted = Done result; refused = Again } ->
       let result = Some result in
       if not (commit word before state) then
-        (* any other transition *)
+        (* another task changed the word first *)
         attempt_again word step x (Backoff.wait pauses)
       else if Waiter.resume waiter outcome then result
-      else (* only the waiter that has refused is withdrawn *)
+      else (* the waiter refused, so nothing else has changed *)
         attempt_again word step x pauses
   | Hand_over { state; waiter; outcome; accepted; refused } ->
       let again =
@@ -277,7 +281,7 @@ let rec attempt_again : type s x r.
         if not (resume owed waiter outcome) then chain.next <- refused;
         settle owed
       end
-      else (* any other transition *)
+      else (* another task changed the word first *)
         attempt_again word step x (Backoff.wait pauses)
 
 let[@inline] attempt word step x = attempt_again word step x Backoff.first
@@ -293,20 +297,20 @@ let rec surely_owed word step x =
   | exception e -> Sys.opaque_identity (surely_then_raise word step x e)
 [@@inline never]
 
-(* [e] came before what is raised meanwhile. *)
+(* [e] came before any exception that is raised here, so [e] is raised. *)
 and[@inline never] surely_then_raise word step x e =
   let backtrace = Printexc.get_raw_backtrace () in
   (match surely_owed word step x with _ -> () | exception _ -> ());
   Printexc.raise_with_backtrace e backtrace
 
-(* The state was [before], and [next] follows if this commit succeeds. *)
+(* The state was [before]. If this commit succeeds, [next] follows. *)
 let[@inline never] surely_then word step x before after next =
   match owe (chain word next step x) with
   | owed when commit word before after -> pay owed
   | _ -> Sys.opaque_identity (surely_owed word step x)
   | exception e -> Sys.opaque_identity (surely_then_raise word step x e)
 
-(* Mostly one commit is all. Until then nothing is owed but the whole. *)
+(* Mostly one commit is the whole operation. Until that commit, the whole operation is owed. *)
 let[@inline never] surely_at_once word step x =
   let before = Atomic.get word in
   match step x before with
@@ -321,8 +325,8 @@ let[@inline never] surely_at_once word step x =
       Sys.opaque_identity (surely_owed word step x)
   | exception e -> Sys.opaque_identity (surely_then_raise word step x e)
 
-(* None of these functions begins with a poll, as none ends in a call of another one: a
-   handler that raises there would do so before anything is owed. *)
+(* None of these functions ends in a call of another one, so none begins with a poll. At such a
+   poll, a handler could raise before anything is recorded as owed. *)
 let[@inline] surely word step x =
   Sys.opaque_identity (surely_at_once word step x)
 
@@ -331,7 +335,7 @@ let[@inline] give_back ~fast word step x =
   | true -> ()
   | false -> surely word step x
   | exception e ->
-      (* a signal handler's, before the fast path has done anything *)
+      (* A signal handler raised [e] before the fast path changed anything. *)
       Sys.opaque_identity (surely_then_raise word step x e)
 
 let[@inline] within ~fast word step x f =
@@ -364,9 +368,9 @@ type ('s, 'x, 'a) queue =
 
 let count_withdrawn waiters (_ : _ Waiter.t) = Waiters.count_withdrawn waiters
 
-(* Would [w] have to wait? A waiter that is withdrawn refuses, and so does an alternative of the
-   same choice, which can't meet itself. So the step is asked what comes after them; nothing
-   is committed. *)
+(* Would [w] have to wait? A withdrawn waiter refuses, and so does an alternative of the same
+   choice, which can't meet itself. So the step is asked again for the state without these.
+   Nothing is committed. *)
 let rec must_wait : type s x r.
     (x -> s -> (s, r) t) -> (x, _) Waiter.t -> s -> bool =
  fun step w state ->
@@ -383,16 +387,16 @@ let rec enlist word step (queue : _ queue) (w : _ Waiter.t) =
   let after = queue Waiters.push w before in
   Atomic.compare_and_set word before after
   ||
-  (* any other transition *)
+  (* another task changed the word first *)
   enlist word step queue w
 
 let rec leave word w f =
   let before = Atomic.get word in
   let after = f before in
   if after == before || Atomic.compare_and_set word before after then
-    (* no signal handler runs in between: it is counted once *)
+    (* No signal handler runs in between, so the waiter is counted once. *)
     Waiter.mark_withdrawn w
-  else (* any other transition *) leave word w f
+  else (* another task changed the word first *) leave word w f
 
 let withdraw_by word step (w : _ Waiter.t) =
   match surely word step w with

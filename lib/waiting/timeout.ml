@@ -1,7 +1,7 @@
-(* One wait for a timeout. A choice may enlist it again: the deadline stays. Only the
-   waiting task touches it. *)
+(* One wait for a timeout. A choice may enlist it again, with the same deadline. Only the
+   waiting task uses it. *)
 type t = {
-  mutable deadline : int;  (** 0 before it was enlisted. *)
+  mutable deadline : int;  (** It is 0 until the timeout is enlisted. *)
   mutable cancel : unit -> unit;
 }
 

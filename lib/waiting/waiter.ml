@@ -17,9 +17,11 @@ let[@inline] is_live w = w.resumer != withdrawn && w.resumer != leaving
 let[@inline] mark_leaving w = w.resumer <- leaving
 let[@inline] mark_withdrawn w = w.resumer <- withdrawn
 
-(* A waiter that is resumed is out of its queue. If it refuses, or its task is to raise an
-   exception, the task withdraws the waiter, unless it is marked as withdrawn: that would count
-   it twice. With an exception it is marked before, because afterwards the task may be running. *)
+(* When a waiter is resumed, it is already out of its queue. If it refuses, or if its task gets
+   an exception, that task withdraws the waiter. This would count it as withdrawn although it
+   is in no queue. So the waiter is marked as withdrawn, and the task then doesn't count it.
+   For an exception it is marked before the resumer is called, because afterwards the task may
+   already be running. *)
 let[@inline] resume w outcome =
   let resumer = w.resumer in
   (match outcome with Ok _ -> () | Error _ -> mark_withdrawn w);

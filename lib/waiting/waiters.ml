@@ -1,17 +1,18 @@
-(* Most queues hold one waiter: that one needs no list.
+(* Most queues hold one waiter, which needs no list.
 
-   When [front] is used up, [back] is to be reversed. Reversing it inside a
-   compare-and-set loop would be repeated on every failed attempt. So a long [back] is
-   put into the queue as it is, to be turned by the first task that looks; all later
-   versions of the queue share the [turned] record, so that it is turned once.
+   When [front] is used up, [back] has to be reversed. A compare-and-set loop that reverses it
+   would do so again after every failed attempt. So a long [back] is put into the queue as it
+   is, and the first task that needs its order reverses it. All later versions of the queue
+   share the [turned] record, so it is reversed once.
 
-   Invariants: [front] and [turned] are not empty; [size] counts them and [back], and
-   is at least twice [withdrawn]. *)
+   Invariants: [front] and [turned] are not empty. [size] counts them and [back], and is at
+   least twice [withdrawn]. *)
 type ('x, 'a) order =
   | Backward of ('x, 'a) Waiter.t list
   | Forward of ('x, 'a) Waiter.t list
 
-(* Plain, although several tasks may turn it at once: they store equal lists. *)
+(* The field is not atomic. Several tasks may reverse the list at once, but they store equal
+   lists. *)
 type ('x, 'a) turned = { mutable order : ('x, 'a) order }
 
 type ('x, 'a) t =
@@ -70,16 +71,17 @@ let push_first q w =
 let first_of_many = function
   | One w | Many { front = w :: _; _ } -> w
   | Turned { turned; _ } -> List.hd (turn turned)
-  | Empty | Many { front = []; _ } -> invalid_arg "Waiters.head: empty queue"
+  | Empty | Many { front = []; _ } ->
+      invalid_arg "Waiters.head: the queue is empty"
 
 let[@inline] head q = match q with One w -> w | _ -> first_of_many q
 
-(* A queue of so few is reversed at once, and searched for waiters that are withdrawn. The
-   count of these is not exact: a waiter that withdraws while it is taken out may be
-   counted among those that stay, or not at all. *)
+(* A queue of so few waiters is reversed at once, and searched for withdrawn waiters. The
+   number of these is not exact. If a waiter withdraws while it is taken out, it may be counted
+   among those that stay, or not at all. *)
 let few = 8
 
-(* [front @ List.rev back]. *)
+(* The queue of [front @ List.rev back]. *)
 let make front back size withdrawn =
   match (front, back) with
   | [], [] -> Empty
@@ -107,12 +109,13 @@ let rec rest_of_many = function
       without_withdrawn front back (size - 1) withdrawn
   | Turned { turned; back; size; withdrawn } ->
       rest_of_many (Many { front = turn turned; back; size; withdrawn })
-  | Empty | Many { front = []; _ } -> invalid_arg "Waiters.tail: empty queue"
+  | Empty | Many { front = []; _ } ->
+      invalid_arg "Waiters.tail: the queue is empty"
 
 let[@inline] tail q = match q with One _ -> Empty | _ -> rest_of_many q
 
-(* The waiter that came last is often the one that leaves, as a task that waits behind others
-   with a limit of time: then nothing of it is left. *)
+(* The waiter that came last is often the one that leaves, for example if a task waits behind
+   others with a timeout. In that case nothing of it stays in the queue. *)
 let rec drop_last back size withdrawn =
   match back with
   | w :: back when size > few && withdrawn > 0 && not (Waiter.is_live w) ->

@@ -100,8 +100,7 @@ let message () =
     let text = Printexc.to_string Concord_lwt.In_callback in
     yes
       (name ^ ": " ^ text)
-      (contains text ("use Concord_lwt." ^ name)
-      || contains text ("or Concord_lwt." ^ name))
+      (contains text (Printf.sprintf "Use Concord_lwt.%s instead" name))
   in
   let full = Stream.create 1 and mutex = Mutex.create () in
   Stream.add full ();
@@ -131,6 +130,15 @@ let message () =
     says "Broadcast.receive" (fun () ->
         Broadcast.(receive (subscribe (create ()))));
     says "Mutex.lock" (fun () -> Mutex.lock mutex);
+    says "Condition.wait" (fun () ->
+        let mutex = Mutex.create () in
+        Mutex.protect mutex (fun () ->
+            Condition.wait (Condition.create ()) mutex));
+    says "Condition.wait_no_mutex" (fun () ->
+        Condition.wait_no_mutex (Condition.create ()));
+    says "Condition.loop_no_mutex" (fun () ->
+        Condition.loop_no_mutex (Condition.create ()) (fun () -> None));
+    says "Barrier.await" (fun () -> Barrier.await (Barrier.create 2));
     says "Rwlock.read_lock" (fun () -> Rwlock.read_lock rwlock);
     says "Rwlock.write_lock" (fun () -> Rwlock.write_lock rwlock);
     says "Bvar.wait" (fun () -> Bvar.wait (Bvar.create ()));
@@ -149,8 +157,19 @@ let message () =
         Semaphore.Binary.(acquire (make false)));
     says "Promise.await" (fun () ->
         Lazy.force (Lazy.from_fun (fun () -> Promise.await (Promise.create ()))));
+    says "Lazy.force" (fun () ->
+        let t = Lazy.from_fun (fun () -> Promise.await (Promise.create ())) in
+        let force () = Lazy.force t in
+        ignore (Concord_lwt.direct force : unit Lwt.t);
+        force ());
     says "select" (fun () ->
         Event.select [ Mvar.take_evt (Mvar.create_empty ()); Event.timeout 9. ]);
+    says "sync with its event" (fun () -> Event.sync (Event.timeout 9.));
+    (* An operation of the program, without a name that could be said. *)
+    raises "without a name" Concord_lwt.In_callback (fun () ->
+        Tools.Structure_kit.(wait default () ()));
+    no "without advice"
+      (contains (Printexc.to_string Concord_lwt.In_callback) "refused last");
     Lwt.return_unit
   in
   each plain;

@@ -191,7 +191,8 @@ let timeouts () =
   Mvar.put box 5;
   let* v = p in
   yes "in time" (v = Some 5);
-  fails "not a number" (Invalid_argument "Event.sync_before: not a number")
+  fails "not a number"
+    (Invalid_argument "Event.sync_before: the time is not a number (nan)")
     (fun () -> Concord_lwt.sync_before Float.nan take)
 
 (* Two tasks each wait for one value in two ways. Exactly one of them gets it. *)

@@ -2,8 +2,9 @@ open Plugin
 
 let[@inline] exist () = some_takes_every_effect ()
 
-(* How many of their loops run in threads of this domain, or ran where it was spawned from, at
-   that moment: the domains of such a scheduler are spawned from its loop. *)
+(* The number of their loops that run in threads of this domain. A new domain starts with the
+   number of the domain that spawned it, because such a scheduler spawns its domains from its
+   loop. *)
 let loops =
   Domain.DLS.new_key
     ~split_from_parent:(fun parent -> Atomic.make (Atomic.get parent))
@@ -23,7 +24,7 @@ let[@inline] outside ask = if exist () then None else ask ()
 
 (* --- Schedulers that handle the effect, inside of a greedy one's task -------- *)
 
-(* The scheduler that came last, in any thread of the domain. *)
+(* The scheduler that was registered last, by any thread of the domain. *)
 type last = { of_thread : int; flag : Innermost.flag }
 
 let this_thread () = Thread.id (Thread.self ())
@@ -55,7 +56,7 @@ type innermost =
   | Has_trigger of Domain_local_await.t
   | Unregistered
 
-(* What was noted does not help here, as the end of a scheduler cannot be observed. *)
+(* The end of a scheduler can't be observed, so a note may be wrong here. *)
 let innermost () =
   if is_in_handler () then Handles
   else begin
@@ -96,7 +97,8 @@ let rec first_of = function
       | None -> unknown ()
       | exception Elsewhere -> first_of rest)
 
-(* Also in the loop of a scheduler inside of a greedy one, outside of all tasks of that one. *)
+(* The caller may also be in the loop of a scheduler that runs inside a greedy one, but outside
+   all tasks of that one. *)
 let who () =
   match innermost () with
   | Handles -> unknown ()
@@ -107,8 +109,8 @@ let who () =
   | Has_trigger trigger -> who_of_trigger trigger
   | Unregistered -> first_of (takers ())
 
-(* A greedy scheduler that is not registered may be around the caller if no other one is
-   registered. *)
+(* If no scheduler is registered, a greedy one that doesn't register itself may be around the
+   caller. *)
 let is_nobody_registered () =
   match Innermost.find () with
   | Nobody -> true

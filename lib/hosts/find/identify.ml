@@ -1,8 +1,9 @@
-(* What is asked again outside of the scheduler is answered by the one around it, or by
-   what lies in between. There may be a scheduler that takes every effect. *)
+(* A question that is performed outside the scheduler is answered by the scheduler around it,
+   or by a handler in between. A greedy scheduler may be there, so [Greedy.outside] decides
+   whether it is performed. *)
 let asked_outside () = Greedy.outside Who.asked
 
-(* The block of each suspension that only asks. *)
+(* The block of each suspension that only asks a question. *)
 let ask_outside _ = Some (asked_outside ())
 let is_question block = Identity.equal block ask_outside
 
@@ -12,7 +13,7 @@ let unless_around ~host ~around answer =
   | Some who, _ -> who
   | None, _ -> Who.unknown host
 
-(* That it suspends tells that its scheduler is there. *)
+(* If the plug-in can suspend, its scheduler runs here. *)
 let by_plugin (plugin : Plugin.t) =
   match Plugin.who plugin with
   | Some who -> who
@@ -24,8 +25,9 @@ let by_plugin (plugin : Plugin.t) =
 
 let is_like e other = Printexc.exn_slot_id e = Printexc.exn_slot_id other
 
-(* A host that raises, as it has cancelled the task and knows no [Protect], or refuses to
-   suspend it, does so every time, a signal handler once. *)
+(* A host may raise because it has cancelled the task and doesn't handle [Protect], or because
+   it refuses to suspend the task. Then it raises again the second time. A signal handler
+   raises only once. *)
 let by_effect suspend =
   let host = "a scheduler" in
   let suspend () = suspend ask_outside in
@@ -40,7 +42,8 @@ let by_effect suspend =
 
 (* --- Who wakes ---------------------------------------------------------------- *)
 
-(* Not by a suspension: a resumer must not suspend its caller, which some hosts need for that. *)
+(* This doesn't suspend, because a resumer must not suspend its caller. So hosts that would
+   have to suspend it remain unknown here. *)
 let rec who_is_first_of = function
   | [] -> Who.of_thread ()
   | plugin :: rest -> (

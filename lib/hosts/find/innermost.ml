@@ -1,22 +1,24 @@
-(* [Domain_local_await] keeps one scheduler for a domain, or one for each of its
-   threads once [per_thread] was called there. Then it also calls the functions of
-   the thread's identity that it was given, whenever a scheduler is registered and
-   whenever a task asks: that is what is observed here.
+(* [Domain_local_await] keeps one scheduler for each domain. After a call of [per_thread] on a
+   domain, it keeps one for each of its threads. [per_thread] also takes functions that
+   identify a thread. They are called whenever a scheduler is registered, and whenever a task
+   asks. This module observes these calls.
 
-   [per_thread] must be called while no scheduler is registered on the domain. If one
-   is, then it stays registered for ever, for all threads that register no other; and
-   when it ends, the one around it is restored in a record that is not read any more.
-   For the main domain it is called when the program starts. OCaml has no hook that
-   runs at the start of every domain; for the others it is called when they are first
-   seen to have no scheduler, or, for want of anything better, when two threads are
-   seen to run one: then the registered one stays as said, which is right while its
-   thread is in it. *)
+   [per_thread] must be called while no scheduler is registered on the domain. Otherwise the
+   one that is registered stays so forever, for all threads that register no other. When it
+   ends, [Domain_local_await] restores the scheduler around it in a record that is no longer
+   read.
 
-(* [up] while the scheduler is known to be the innermost one of its thread. *)
+   On the main domain, [per_thread] is called when the program starts. OCaml has no hook that
+   runs at the start of every domain. So another domain calls it when it is first seen to have
+   no scheduler. It also calls it when two of its threads are seen to run a scheduler, because
+   there is no better moment. Then the registered one stays as described, which is right while
+   its thread is in it. *)
+
+(* [up] is [true] while the scheduler is known to be the innermost one of its thread. *)
 type flag = { mutable up : bool; mutable asked : bool }
 
 type mode =
-  | Waiting  (** Each time it was asked for, a scheduler was registered. *)
+  | Waiting  (** A scheduler was registered each time that this module asked. *)
   | Observed
   | Unobservable  (** Another library has called [per_thread]. *)
 
@@ -24,21 +26,26 @@ type note =
   | No_scheduler
   | Scheduler of { plugin : Plugin.t; here : Plugin.suspending }
 
-(* Only threads of the domain touch its record, and they switch at allocations and
-   polls only. *)
+(* Only threads of the domain use its record, and OCaml switches between them only at
+   allocations and polls. *)
 type t = {
   mutable mode : mode;
-  mutable flags : flag list;  (** Those that are up. *)
+  mutable flags : flag list;  (** The flags that are up. *)
   mutable thread : int;
-      (** While [Waiting] the thread, or [none], that was last seen to run a
-          scheduler of ours inside of the one that is registered; else that from
-          which the domain was first observed. What follows is about it, and
-          touched only by it. *)
-  mutable asking : bool;  (** The next call is due to our own question. *)
+      (** While the mode is [Waiting], this is the thread that was last seen to
+          run a scheduler of ours inside the one that is registered, or [none].
+          Afterwards, it is the thread in which the domain was first observed.
+          The fields below are about this thread, and only this thread uses
+          them. *)
+  mutable asking : bool;
+      (** [true] if the next call back is caused by this module's own question.
+      *)
   mutable beneath : int;
-      (** Of which plug-in are all schedulers registered for the thread, except
-          the one that was registered last? Or [none], or [unknown]. *)
-  mutable note : note option;  (** Of the innermost scheduler. *)
+      (** The plug-in to which all schedulers belong that are registered for the
+          thread, except the one that was registered last. It may be [none] or
+          [unknown]. *)
+  mutable note : note option;
+      (** The current note on the innermost scheduler. *)
 }
 
 let none = -1
@@ -58,8 +65,8 @@ let create () =
 let records = Domain.DLS.new_key create
 let[@inline] get () = Domain.DLS.get records
 
-(* The library is initialised in a thread without scheduler: this is the trigger that
-   [Domain_local_await] gives there. *)
+(* The library is initialised in a thread without a scheduler. So this is the trigger that
+   [Domain_local_await] gives to such threads. *)
 let default = Domain_local_await.prepare_for_await ()
 
 let[@inline] no_scheduler (trigger : Domain_local_await.t) =
@@ -78,19 +85,20 @@ let put_down_flags t =
       t.flags <- [];
       List.iter (fun flag -> flag.up <- false) flags
 
-(* For [t.thread]. *)
+(* Called only in [t.thread]. *)
 let ask_quietly t =
   t.asking <- true;
   match Domain_local_await.prepare_for_await () with
   | trigger -> trigger
   | exception e ->
-      (* perhaps a signal handler's, before the call: then nothing was called back *)
+      (* It may be a signal handler's exception, raised before the question. Then there was no
+         call back. *)
       let backtrace = Printexc.get_raw_backtrace () in
       t.asking <- false;
       Printexc.raise_with_backtrace e backtrace
 
-(* In [t.thread] a task asks, or a scheduler is being registered. In the second case
-   the scheduler that has been the innermost is beneath the new one. *)
+(* Called when a task asks in [t.thread], or when a scheduler is being registered there. In the
+   second case, the scheduler that was the innermost one so far is beneath the new one. *)
 let look_beneath t =
   let before = t.beneath in
   t.beneath <- unknown;
@@ -118,8 +126,8 @@ let observe t ~thread ~beneath =
 
     let id = Thread.id
   end in
-  (* Another thread of the domain may have done it before, and must not try
-     meanwhile. *)
+  (* Another thread of the domain may have done this before. While this one does it, no other
+     thread must try. *)
   if t.mode == Waiting then begin
     t.mode <- Unobservable;
     match Domain_local_await.per_thread (module Observed) with
@@ -149,15 +157,15 @@ let ask () = ask_for (get ())
 let note t noted =
   if t.mode == Observed && this_thread () = t.thread then t.note <- Some noted
 
-(* If the schedulers beneath were of another kind than the innermost one, then the
-   note would be wrong as soon as the innermost one ends. *)
+(* If the schedulers beneath belonged to another plug-in than the innermost one, the note would
+   be wrong as soon as the innermost one ends. *)
 let note_plugin t i =
   if t.beneath = i || t.beneath = none then
     let plugin = (Plugin.all ()).(i) in
     note t (Scheduler { plugin; here = Plugin.on_this_domain plugin })
 
-(* What is noted stays right: all schedulers that are registered for the thread, if any are,
-   are of this plug-in, and before another one is, the note is dropped. *)
+(* A note stays right. All schedulers that are registered for the thread belong to this
+   plug-in, and the note is dropped before a scheduler of another kind is registered. *)
 let noted () =
   let t = get () in
   match t.note with
@@ -195,9 +203,9 @@ let raise_flag flag =
     t.flags <- flag :: t.flags
   end
 
-(* The scheduler that is registered may be that of another thread: then the two threads
-   must be told apart from now on. To find out may suspend the calling task, and it may
-   go on on another domain; but there the same scheduler is registered. *)
+(* The scheduler that is registered may be another thread's. Then the two threads have to be
+   distinguished from now on. [is_inside] may suspend the calling task, and the task may
+   continue on another domain. But the same scheduler is registered there. *)
 let prepare_domain ~is_inside =
   let this = this_thread () and t = get () in
   if t.mode == Waiting && t.thread <> this then begin

@@ -1,20 +1,25 @@
-(* Linux lists the threads of a process. Among them are those that run no code of the
-   program: the timers' thread; one with which OCaml takes turns between the threads of
-   the main domain, once there was a second thread; and one that stands in for the main
-   domain while that waits, once there was a second domain. A thread or a domain that
-   runs brings such threads of its own: it is not overlooked, but for a thread of C that
-   was started before any other thread.
+(* Linux lists the threads of a process. Some of them run no code of the program:
 
-   A folder has a link from each of its subfolders, so the system counts the threads at
-   once. A list of the folder is too short if a thread ends just when the list has come to
-   it: those that began later are then left out. *)
+   - the timers' thread
+   - the tick thread, which makes OCaml switch between the threads of the main domain, and
+     which exists once there was a second thread
+   - the backup thread, which stands in for the main domain while that waits, and which exists
+     once there was a second domain
+
+   If a thread or a domain runs, its tick or backup thread exists too, so subtracting these
+   overlooks no thread of OCaml. It overlooks only a thread of C that was started before any
+   other thread.
+
+   A folder has one link for each subfolder, so [st_nlink] counts all threads at once. A
+   listing of the folder could be too short. If a thread ends just when the listing has come to
+   it, the listing lacks all threads that began later. *)
 let threads () =
   match Unix.stat "/proc/self/task" with
   | { st_nlink; _ } when st_nlink > 2 -> st_nlink - 2
   | _ | (exception Unix.Unix_error _) -> max_int
 
-(* The calling one, and the one with which OCaml takes turns. The child of a fork has none
-   that takes turns, if its parent had one: OCaml takes it for running. *)
+(* The calling thread and the tick thread. If a process had a tick thread, its forked child has
+   none, because OCaml believes there that the thread still runs. *)
 let started_in = Unix.getpid ()
 let own () = if Unix.getpid () = started_in then 2 else 1
 
@@ -30,9 +35,10 @@ let ask_helpers () =
   in
   List.fold_left add { idle = 0; busy = 0 } (Atomic.get helpers)
 
-(* A helper that has just resumed somebody needs a turn, or two, to become idle; or, if
-   the system has to wake its thread first, a moment. Where that is not enough, because the
-   machine is busy, it counts as one that may wake somebody: a deadlock is found later. *)
+(* A helper that has just resumed a task needs one or two turns to become idle. If the system
+   has to wake the helper's thread first, it needs a moment longer. On a busy machine this may
+   not be enough. Then the helper counts as a thread that may wake a task, and a deadlock is
+   found later. *)
 let turns = 20
 
 let let_go_on ~turns =
@@ -40,17 +46,20 @@ let let_go_on ~turns =
 
 type known = { idle_or_asleep : int; may_soon : int }
 
-(* Threads that will wake nobody. *)
+(* The threads that will wake no task, and those that may soon be idle. *)
 let known () =
   let { idle; busy } = ask_helpers () in
   let timers = Bool.to_int (Timer.has_thread ()) in
   { idle_or_asleep = idle + timers; may_soon = busy }
 
-(* Those that are known are looked at before the threads are counted, and again after it. One
-   that begins in between is not among all. One that does not do nothing any more was asked
-   by a thread that is, and that may have ended since, as may one that has set a timeout:
-   the helper, or the timeout, is seen then. A helper that has resumed somebody and is idle
-   since is the caller's to see, who looks again whether anybody is ready. *)
+(* [known] is called before and after the threads are counted, and the smaller number of idle
+   helpers counts. There are three cases to consider:
+
+   - A helper that begins in between is not in [all], so it must not be subtracted.
+   - A thread may ask an idle helper, or set a timeout, and end before it is counted. The
+     second call of [known] sees that helper busy, and [may_wake] sees the timeout.
+   - A helper may have resumed a task, and be idle again. The caller notices this, because it
+     checks again whether a task is ready. *)
 let rec other_threads ?(turns = turns) ~asleep () =
   let were_spawned = Domains.were_spawned () in
   let before = known () in
@@ -66,16 +75,17 @@ let rec other_threads ?(turns = turns) ~asleep () =
     other_threads ~turns:(turns - 1) ~asleep ()
   end
   else if all <= waiting && Domains.may_be_spawning () then begin
-    (* the main domain has no stand-in yet, and another thread is taken for it *)
+    (* The main domain has no backup thread yet, so another thread was taken for it. *)
     Thread.delay 0.001;
     other_threads ~turns ~asleep ()
   end
   else all > waiting
 
-(* In this order: see [other_threads]. *)
+(* The timers are checked last, for the reason given at [other_threads]. *)
 let may_wake ~asleep = other_threads ~asleep () || not (Timer.is_idle ())
 
-(* OCaml itself catches SIGSEGV, signal 11, and the threads of C some above 31. *)
+(* Signals that OCaml itself catches don't count. These are SIGSEGV (signal 11), and signals
+   above 31, which threads of C use. *)
 let of_the_program caught =
   Int64.logand caught 0x7fff_ffffL <> Int64.shift_left 1L 10
   && Int64.logand caught 0x7fff_ffffL <> 0L
@@ -98,26 +108,28 @@ let handle_signals () =
 
 (* --- A program with nothing else -------------------------------------------- *)
 
-(* Set once another thread, domain or signal handler was seen. So a program that has them
-   looks once, and from then on a thread that waits reads this only. *)
+(* Set once another thread, domain or signal handler was seen. A program that has any of these
+   searches for them only once. From then on, a thread that waits reads only this. *)
 let was_seen = Atomic.make false
 let[@inline] may_be_alone () = not (Atomic.get was_seen)
 
-(* More careful than [other_threads]: nobody asked for this. While no thread is known that
-   OCaml runs, there is none that takes turns either: then a second one, of C, may call
-   OCaml later. One that a thread of the program has left counts as another one. *)
+(* This counts more carefully than [other_threads], because it runs in every program. While no
+   other thread of OCaml is known, there is no tick thread either. A second thread is then one
+   of C, which may call OCaml later. If a tick thread is left because another thread of the
+   program has ended, it counts as another thread. *)
 let has_another_thread () =
   let { idle_or_asleep; _ } = known () in
   threads () > if idle_or_asleep = 0 then 1 else own () + idle_or_asleep
 
-(* A timeout that is pending is no company for long: it is looked for first. And last, as
-   in [may_wake]. *)
+(* A pending timeout must not set [was_seen], because it is soon over. So the timers are
+   checked first. They are also checked last, as in [may_wake]. *)
 let is_alone () =
   may_be_alone () && Timer.is_idle ()
   &&
   if
     has_another_thread () || handle_signals ()
-    (* Last: to count the threads lets others run, which may spawn one. *)
+    (* Checked last, because counting the threads lets other threads run, and one of them may
+       spawn a domain. *)
     || Domains.were_spawned ()
   then begin
     Atomic.set was_seen true;

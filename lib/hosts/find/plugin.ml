@@ -19,12 +19,12 @@ type t = {
   scopes : scopes option;
 }
 
-(* These grow only, and only while libraries are initialised. *)
+(* These lists only grow, and only while libraries are initialised. *)
 let plugins : t array Atomic.t = Atomic.make [||]
 let takers_ : t list Atomic.t = Atomic.make []
 let unregistered_ : t list Atomic.t = Atomic.make []
 
-(* The one thing that each suspension looks at. *)
+(* This is the only thing that each suspension reads. *)
 let slow_path_ =
   Atomic.make (Leaks.is_on || Waits.are_kept () || Tracing.is_on ())
 
@@ -38,7 +38,8 @@ let trace () =
   Tracing.start ();
   Atomic.set slow_path_ true
 
-(* [keep_waits] or [trace] may come between the first two lines and the third one. *)
+(* Another thread may call [keep_waits] or [trace] between the first two lines and the third
+   one. *)
 let stop_tracing () =
   Tracing.stop ();
   Atomic.set slow_path_ Leaks.is_on;
@@ -142,15 +143,15 @@ let[@inline] some_takes_every_effect () =
 
 (* --- Loops of schedulers that do not register themselves -------------------- *)
 
-(* Those that run in threads of this domain, the innermost of each thread before the
-   others. *)
+(* The loops that run in threads of this domain. For each thread, the innermost loop comes
+   first. *)
 let loops : (int * t) list Atomic.t Domain.DLS.key =
   Domain.DLS.new_key (fun () -> Atomic.make [])
 
 let this_thread () = Thread.id (Thread.self ())
 
-(* [await] has a code of its own: it tells that one of these loops is the innermost
-   scheduler. *)
+(* This closure of [await] has its own code. So [recognise] can tell that one of these loops is
+   the innermost scheduler. *)
 let[@inline never] of_loop (trigger : Domain_local_await.t) =
   { trigger with await = (fun () -> trigger.await ()) }
 
@@ -162,7 +163,7 @@ let running plugin loop =
 
 (* --- Whose trigger it is ---------------------------------------------------- *)
 
-(* Told by the code of their [await]s, which are not called. *)
+(* Compares the code of the [await] functions, without calling them. *)
 let same (trigger : Domain_local_await.t) (sample : Domain_local_await.t) =
   Identity.same_code trigger.await sample.await
 
@@ -184,7 +185,9 @@ let recognise trigger =
       List.assoc_opt (this_thread ()) (Atomic.get (Domain.DLS.get loops))
     with
     | Some plugin -> index plugins (fun other -> other == plugin)
-    | None -> (* the loop of another thread, which was not told apart *) None
+    | None ->
+        (* the loop of another thread, which was not distinguished from this one *)
+        None
   else
     index plugins (fun { sample; _ } ->
         match sample with Some sample -> same trigger sample | None -> false)

@@ -18,9 +18,10 @@ let perform_scopes () =
   | scopes -> Some scopes
   | exception Effect.Unhandled Scopes -> None
 
-(* A host that handles [Suspend] only passes the effects that it does not know: so an
-   answer may be that of the host around it, whose tasks would not be its own. [block]
-   runs outside of the host, and finds that one. *)
+(* A host that handles only [Suspend] passes other effects on. So an answer to [Scopes] may
+   come from the host around it, whose tasks would not be tasks of this host. [block] runs
+   outside the host, so it finds the answer of the host around it. If both answers are the
+   same, this host has none. *)
 let scopes_or request ~unhandled =
   let block _ = Some (Greedy.outside perform_scopes) in
   match Effect.perform (Suspend block) with
@@ -32,7 +33,8 @@ let scopes_or request ~unhandled =
       | Some scopes, Some others when scopes == others -> None
       | scopes, _ -> scopes)
 
-(* Protected, as the caller may hold what others wait for. *)
+(* The suspension is protected, because the caller may hold a structure that other tasks wait
+   for. *)
 let shield_if_handled f =
   match Effect.perform Protect with
   | unshield -> shielded f unshield
@@ -62,8 +64,9 @@ let protect_or f request =
   | unshield -> shielded f unshield
   | exception Effect.Unhandled Protect -> unhandled request
 
-(* If one request comes back, then all do: else a handler further out would get a part of
-   what a task does. Only a question is for whoever has an answer. *)
+(* If one request comes back without a handler, all do. Otherwise a handler further out would
+   get some effects of a task and not others. Only a question may go to any handler that has an
+   answer. *)
 let perform (type a) (request : a Request.t) : a =
   match request with
   | Question (question, otherwise) -> (
@@ -96,8 +99,8 @@ let suspend_guarded block =
   suspend_unguarded (fun resumer ->
       block (Leaks.guard (fun () -> waits_at) resumer))
 
-(* A host that handles [Suspend] alone passes questions, and [Protect], to the scheduler
-   around it, which may be a greedy one. Who waits is not worth that. *)
+(* A host that handles only [Suspend] passes questions and [Protect] to the scheduler around
+   it, which may be a greedy one. Knowing the waiting task isn't worth that risk. *)
 let who () =
   if Greedy.exist () && Greedy.may_be_around () then Greedy.who () else ask Who
 
@@ -130,7 +133,8 @@ let[@inline never] noted () =
   | Some (Scheduler { here; _ }) -> here
   | Some No_scheduler | None -> nothing_noted
 
-(* [wait_unhandled], without the request and what tells of the plug-in. *)
+(* The same as [wait_unhandled], without allocating the request, and without a field that names
+   the plug-in. *)
 let[@inline never] suspend_by_note block = (noted ()).suspend block
 
 let[@inline never] suspend_elsewhere block =
@@ -142,7 +146,7 @@ let[@inline never] suspend_unhandled block =
   | v -> v
   | exception Plugin.Elsewhere -> suspend_elsewhere block
 
-(* [perform (Wait block)] without a call and without the request. *)
+(* The same as [perform (Wait block)], without a call and without allocating the request. *)
 let[@inline] suspend_at_once block =
   if comes_back () then suspend_unhandled block
   else
@@ -177,7 +181,7 @@ let misused message =
   | Some (Some e) -> raise e
   | Some None | None -> invalid_arg message
 
-(* Exceptions without arguments, so that they can be compared. *)
+(* The exceptions have no arguments, so they can be compared by address. *)
 let last_refusal = Atomic.make Not_found
 let is_refusal e = e == Atomic.get last_refusal
 
@@ -187,9 +191,9 @@ let refuse e =
    with Effect.Unhandled (Ask _) -> ());
   raise e
 
-(* The others are counted after [block], which may set a timeout. Whoever could wake the task
-   may have done so by then, and have ended: so the task refuses as if it were cancelled,
-   which comes too late for a task that was resumed. *)
+(* The other threads are counted after [block], because [block] may set a timeout. A thread
+   that could wake the task may have done so and ended by then. So the task is refused as if it
+   were cancelled. If it was resumed before, that comes too late, and changes nothing. *)
 let park_or_refuse e block =
   let block resumer =
     let given = block resumer in
@@ -207,6 +211,6 @@ let has_host () =
   match probe { passing = ignore } with
   | Suspends -> true
   | Parks -> false
-  | exception _ -> (* the host's cancellation *) true
+  | exception _ -> (* the host's cancellation, so there is a host *) true
 
 let may_be_woken ~asleep = Others.may_wake ~asleep || has_host ()

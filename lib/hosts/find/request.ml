@@ -11,23 +11,26 @@ type _ t =
   | Turn : unit t
   | Who : Who.t t
 
-(* A closure of its own for each request: [Lazy] looks for the very effect. *)
+(* Each request has a new closure. Otherwise the effect could be a constant, but [Extent] (in
+   the folder holding) recognises an effect by its address. *)
 let at_once (_ : (unit -> unit) ref) _ = Some Suspends
 
-(* A host that suspends by the effect has others go on before a task that is ready,
-   also if it was resumed at once. *)
+(* If a host suspends by the effect, it runs other tasks before one that is ready, even if that
+   was resumed at once. *)
 let resume_at_once () resumer =
   ignore (resumer (Ok ()) : bool);
   None
 
-(* A task of the scheduler releases the trigger, or the timers' thread, soon: a trigger that
-   is released before it is awaited does not suspend at all. That thread comes late if the
-   scheduler's loop keeps OCaml's lock while it has nothing to do. It is asked in any case:
-   the other task may be one of another loop, which is busy. On a busy machine the thread may
-   come before the task has performed its effect. Then this yield gives no turn, and nothing
-   else follows from it: a loop that yields has its turn at another time. To release the
-   trigger while the effect is on its way would be certain, but Domainslib then continues the
-   task at once. *)
+(* A trigger that is released before it is awaited doesn't suspend at all. So it is released
+   soon after, either by a task of the scheduler ([Plugin.wake_later]) or by the timers'
+   thread. The timers' thread is late if the scheduler's loop keeps OCaml's lock while it is
+   idle. A timeout is set in any case, because the other task may belong to another loop, which
+   is busy.
+
+   On a busy machine, the timeout may come before the task has performed its effect. Then this
+   yield gives no turn to other tasks. Nothing else depends on that, because a loop of yields
+   gets another turn later. Releasing the trigger while the effect is on its way would be
+   certain. But Domainslib would then continue the task at once. *)
 let await_turn (trigger : Domain_local_await.t) =
   let seconds = if Plugin.wake_later trigger then 1e-3 else 1e-5 in
   match Timer.after seconds (fun () -> Park.release trigger) with
@@ -45,7 +48,7 @@ let by_plugin (type a) (plugin : Plugin.t) (request : a t) : a =
   | Reach release -> plugin.suspend (at_once release)
   | Question _ -> None
   | Fork release ->
-      (* raises, if it is elsewhere *)
+      (* raises [Elsewhere] if the caller is in another scheduler *)
       if Option.is_some plugin.scopes then
         ignore (plugin.suspend (at_once release) : host);
       plugin.scopes
@@ -56,7 +59,7 @@ let by_trigger (type a) trigger (request : a t) : a =
   match request with
   | Wait block -> Park.suspend trigger block
   | Shield f ->
-      (* a host without cancellation, or one that does not tell *) f ()
+      (* The host has no cancellation, or none that the library can see. *) f ()
   | Reach release -> (
       match Probe.await_at_once trigger ~release with
       | Suspended -> Suspends
@@ -66,9 +69,10 @@ let by_trigger (type a) trigger (request : a t) : a =
   | Turn -> await_turn trigger
   | Who -> Who.asked_or (fun () -> Plugin.who_of_trigger trigger)
 
-(* Its stack keeps alive what a thread waits in: so the collector cannot find it. But the
-   last thread of a program is known to be lost. A loop that sleeps tells its tasks; those
-   that the collector finds are resumed before, and the loop with them. *)
+(* A thread's stack keeps alive the structure that it waits in, so the collector can't find
+   such a wait. But if no other thread is left, the wait is lost. If the wait is that of a
+   sleeping loop, the loop passes the exception on to its tasks. Before that, the collector
+   runs, because it may find lost tasks. They are then resumed first, and the loop with them. *)
 let[@inline never] or_report block resumer =
   let found = block resumer in
   if
@@ -82,7 +86,8 @@ let[@inline never] or_report block resumer =
     else Leaks.report_last_thread resumer;
   found
 
-(* The same where nobody asked for it: in a program that has never had anything else. *)
+(* The same without [CONCORD_DEBUG=leaks], for a program that has never had another thread,
+   domain or signal handler. *)
 let[@inline never] or_report_only block resumer =
   let found = block resumer in
   if Option.is_none found && Others.is_alone () then
@@ -113,14 +118,14 @@ let rec by_first_of plugins request ~otherwise =
       | v -> v
       | exception Plugin.Elsewhere -> by_first_of rest request ~otherwise)
 
-(* The effect of the request was not handled: so the innermost scheduler is one of
-   those that do not know it. One that is registered may be the innermost; one that
-   is not can only be asked whether it is there, and answers too if another one runs
-   in its task.
+(* No handler handled the effect of the request. So the innermost scheduler doesn't know the
+   effect. If a scheduler is registered, it may be the innermost one. If a scheduler doesn't
+   register itself, its plug-in can only be asked whether its scheduler is there. The plug-in
+   also says so if another scheduler runs in one of its tasks.
 
-   A plug-in that finds itself elsewhere was noted before its scheduler ended, which
-   cannot be observed; or it was found, but its scheduler runs in another thread of
-   the domain, or below a callback from C, which no effect can pass. *)
+   If a plug-in raises [Elsewhere], there are two cases. It was noted, but its scheduler has
+   ended since, which can't be observed. Or it was found, but its scheduler runs in another
+   thread of the domain, or below a callback from C, through which no effect can pass. *)
 let rec unhandled : type a. a t -> a =
  fun request ->
   match Innermost.find () with

@@ -1,19 +1,19 @@
 open Concord_suspend
 
-(* [up] while it is known that this scheduler is the innermost one: [Innermost] puts the
-   flag up, others put it down only. [asked] when [prepare] was called. *)
+(* [up] is [true] while this scheduler is known to be the innermost one. [Innermost] raises the
+   flag, and other code only lowers it. [asked] is set when [prepare] is called. *)
 type handler = Innermost.flag = { mutable up : bool; mutable asked : bool }
 
-(* [state], for one use of [await]
+(* The states of [state] for one use of [await]
 
    State       Left by   To          By whom
    Init        await     Waiting r   the waiting task, in [block]
-               release   Released    anyone
-   Waiting r   release   Released    anyone; it then calls [r]
+               release   Released    any thread
+   Waiting r   release   Released    any thread, which then calls [r]
    Released    never (terminal) *)
 type state = Init | Waiting of unit resumer | Released
 
-(* The resumption is owed, and a signal handler may raise before the resumer has
+(* The caller owes the resumption, but a signal handler may raise before the resumer has
    decided. *)
 let resume resumer =
   match resumer (Ok ()) with
@@ -33,14 +33,14 @@ let[@inline never] make ~suspend () =
     if Atomic.get state != Released then
       let block resumer =
         if Atomic.compare_and_set state Init (Waiting resumer) then None
-        else (* released meanwhile *) Some ()
+        else (* it was released meanwhile *) Some ()
       in
       suspend block
   in
   Domain_local_await.{ release; await }
 
-(* [outside] serves code that runs in no task: in a callback from C, a finaliser, a
-   signal handler. *)
+(* [outside] handles waits of code that runs in no task, for example in a callback from C, a
+   finaliser or a signal handler. *)
 let prepare t outside () =
   t.asked <- true;
   make () ~suspend:(fun block ->
@@ -56,8 +56,8 @@ let prepare_by plugin () =
       | () -> ()
       | exception Plugin.Elsewhere -> Park.suspend_thread block)
 
-(* Told by the code of [await], which is [make]'s. A trigger of [prepare_by] is given out
-   in another closure, that of [Plugin.of_loop]. *)
+(* Recognised by the code of [await], which is the one in [make]. A trigger of [prepare_by] is
+   wrapped in another closure, by [Plugin.of_loop]. *)
 let is_handler =
   let sample = prepare { up = false; asked = false } ignore () in
   fun (trigger : Domain_local_await.t) ->

@@ -1,16 +1,16 @@
-(* [t], the only Atomic here
+(* The states of [t], which is the only Atomic here
 
    State      Left by  To          By whom
-   undecided  decide   an outcome  a resumer's caller; the host, which cancels, or
-                                   whose [block] gave a value or raised
+   undecided  decide   an outcome  a resumer's caller, or the host, which cancels, or
+                                   whose [block] returned a value or raised
    an outcome never (terminal)
 
-   [decide] linearises at its compare-and-set. Debt: the thread that installs the
-   outcome makes the task ready, once. *)
+   [decide] linearises at its compare-and-set. Debt: the thread that installs the outcome makes
+   the task ready, once. *)
 type 'a t = ('a, exn) result Atomic.t
 
-(* The state is recognised by the address of [undecided]: no outcome is the same block,
-   even one that holds this exception. *)
+(* [undecided] is recognised by its address. No outcome is the same block, even if it holds
+   this exception. *)
 exception Undecided
 
 let undecided = Error Undecided
@@ -19,8 +19,8 @@ let[@inline] create () = Atomic.make undecided
 let[@inline] decide t outcome = Atomic.compare_and_set t undecided outcome
 let[@inline] outcome t = Atomic.get t
 
-(* The call of itself is not the last thing that it does: the compiler would put a poll before
-   it, outside of the handler of exceptions. *)
+(* The recursive call must not be a tail call. Otherwise the compiler would put a poll before
+   it, where the exception handler no longer covers it. *)
 let rec insist prepare resumer outcome =
   match prepare outcome with
   | prepared -> Sys.opaque_identity (resumer prepared)
@@ -33,8 +33,8 @@ let rec insist prepare resumer outcome =
         false
       end
 
-(* If [block] registered the resumer and gave a value as well, against S1, and the
-   resumer was called, then the resumer's outcome is promised. *)
+(* If [block] registered the resumer and also returned a value, it broke S1. If the resumer was
+   called, its caller was promised that the task gets that outcome. *)
 let[@inline] if_first t outcome =
   if decide t outcome then outcome else undecided
 

@@ -1,25 +1,25 @@
-(* [cell], of which the queue consists
+(* The states of [cell]. The queue consists of cells.
 
    State    Left by      To      By whom
    Empty    post         Full    the one thread that took the cell from [tail]
             fall_asleep  Asleep  the loop, at the cell [head]
-   Asleep   post         Full    as above; it then wakes the loop
+   Asleep   post         Full    that thread, which then wakes the loop
             wake_up      Empty   the loop
    Full     serve        Served  the loop, for some of them
    Served   never (terminal)
 
-   [tail], the cell for the next message
+   [tail] is the cell for the next message
 
    Left by  To            By whom
    post     a fresh cell  any thread, which then fills the cell that it took
 
-   A thread that has taken a cell and not filled it yet hides what others post behind
-   it. The loop then sees an empty cell, and may fall asleep at it: the thread will
-   find it asleep, and wake it. So the loop never waits for a thread.
+   A thread may have taken a cell, but not filled it yet. Meanwhile it hides the messages that
+   others post behind it. The loop then sees an empty cell, and may fall asleep at it. But the
+   thread will find that cell Asleep, and wake the loop. So the loop never waits for a thread.
 
-   Decided, taken and filled are three steps of one function without a polling point:
-   a signal handler runs before all of them or after. Therefore what is posted, also
-   the cell that comes next, is allocated before. *)
+   [decide] decides, takes a cell and fills it in one function without a polling point. So a
+   signal handler runs before all three steps, or after them. For this reason, the message and
+   the next cell are allocated before. *)
 type 'a cell = 'a content Atomic.t
 
 and 'a content =
@@ -28,7 +28,7 @@ and 'a content =
   | Full of { message : 'a; next : 'a cell }
   | Served
 
-(* [head] and [served] are the loop's. *)
+(* Only the loop uses [head] and [served]. *)
 type 'a t = {
   tail : 'a cell Atomic.t;
   mutable head : 'a cell;
@@ -65,8 +65,8 @@ let decide_and_post t decision outcome message =
     let decision = (decision : _ Decision.t :> _ Atomic.t) in
     decide t decision Decision.undecided outcome next (Full { message; next })
 
-(* None of these three calls anything last, and the third is no partial application: so there
-   is no polling point at their beginning. *)
+(* None of the next three functions ends with a tail call, and the third one is not a partial
+   application. So none of them begins with a polling point. *)
 let rec surely wake =
   match wake () with
   | () -> ()
@@ -102,9 +102,9 @@ let is_empty t =
   | Empty | Asleep | Served -> true
   | Full _ -> false
 
-(* If the collector has moved a cell to its old generation, then it would move all
-   messages that follow the cell there too, though they are garbage. So the list of
-   served cells is cut now and then. *)
+(* Once the collector has moved a cell to the old generation, it would also move all messages
+   behind that cell, even if they are garbage. So the list of served cells is cut from time to
+   time. *)
 let cut_every = 64
 
 let leave t cell next =
@@ -120,7 +120,7 @@ let serve t f =
   | Empty | Asleep | Served -> false
   | Full { message; next } ->
       f message;
-      (* else [f] has called [serve] itself *)
+      (* otherwise [f] itself has called [serve] *)
       if t.head == cell then leave t cell next;
       true
 

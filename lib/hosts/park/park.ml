@@ -1,27 +1,28 @@
-(* [trigger], beside the one decision of H3
+(* The states of [trigger], which each wait has in addition to the one decision of H3
 
    Left by  To  By whom
-   rearm    t'  the waiting task, after [t] woke it without a resumption, or after
-                it has looked
+   rearm    t'  the waiting task, if [t] woke it without a resumption, or before it
+                sleeps for the first time
 
-   A resumer decides, and then releases the trigger that it reads. The task replaces
-   the trigger, and then looks at the decision. So either the resumer releases the new
-   trigger, or the task does not await it. Debt: a resumer that has decided releases the
-   trigger after that. A signal handler may raise anywhere; the debt is paid before the
-   exception goes on. *)
+   A resumer decides first, and then releases the trigger that it reads. The task replaces the
+   trigger first, and then reads the decision. So either the resumer releases the new trigger,
+   or the task sees the decision and doesn't await the trigger. Debt: a resumer that has
+   decided then releases the trigger. A signal handler may raise at any time, but the debt is
+   paid before its exception is raised again. *)
 type 'a wait = {
   decision : 'a Decision.t;
   trigger : Domain_local_await.t Atomic.t;
   thread : Thread.t;
-  (* Only the thread that waits touches these. *)
+  (* Only the waiting thread uses these two fields. *)
   mutable in_block : bool;
-  mutable by_itself : bool;  (** Has it resumed itself there? *)
+  mutable by_itself : bool;  (** [true] if [block] resumed its own task. *)
 }
 
-(* A scheduler's trigger may need a lock that the calling thread has, if this is a
-   signal handler: then another thread releases it. Any other exception is that of a
-   signal handler, and may have come too early; to release twice does no harm. So many
-   signals do not come meanwhile: else it is the trigger that raises. *)
+(* The release of a scheduler's trigger may need a lock. If this is a signal handler, the
+   thread that it interrupted may have that lock. Then [Sys_error] is raised, and another
+   thread releases the trigger. Any other exception is a signal handler's, and may have come
+   before the release. So the trigger is released again, because a second release is harmless.
+   After 16 exceptions the cause is the trigger itself, not a signal. *)
 let rec release_within tries (trigger : Domain_local_await.t) =
   match trigger.release () with
   | () -> ()
@@ -43,14 +44,15 @@ let resume wait outcome =
     true
   end
 
-(* The waiting task has decided not to wait: [block] gave a value or raised, or the task
-   was interrupted. *)
+(* The waiting task doesn't wait, because [block] returned a value or raised, or because the
+   task was interrupted. *)
 exception Given_up
 
 let given_up = Error Given_up
 let value = function Ok v -> v | Error e -> raise e
 
-(* What the task goes on with if it is interrupted: that, unless it was resumed before. *)
+(* The outcome for a task that was interrupted. It is [given_up], unless the task was resumed
+   before. *)
 let give_up wait =
   if Decision.decide wait.decision given_up then given_up
   else Decision.outcome wait.decision
@@ -69,7 +71,8 @@ let rec await wait (trigger : Domain_local_await.t) =
   | () -> look wait Domain_local_await.prepare_for_await
   | exception Effect.Unhandled _ -> look wait thread_trigger
 
-(* Woken, and possibly not by a resumption: the contract of [await] allows it. *)
+(* The task was woken, but perhaps not by a resumption, because the contract of [await] allows
+   that. *)
 and look wait prepare =
   let outcome = Decision.outcome wait.decision in
   if Decision.is_undecided outcome then rearm wait prepare else outcome
@@ -81,8 +84,9 @@ and rearm wait prepare =
     await wait trigger
   else look wait prepare
 
-(* What [block] gave, unless the task was resumed. Nothing is allocated after [block]: a
-   signal handler that raises there would lose what it has taken. *)
+(* The value of [block], unless the task was resumed. After [block] returns, nothing is
+   allocated. A signal handler could raise at an allocation, and the value that [block] has
+   taken would be lost. *)
 let wait_until wait sleep block =
   match block (fun outcome -> resume wait outcome) with
   | None ->
@@ -93,12 +97,12 @@ let wait_until wait sleep block =
   | Some _ as given ->
       if Decision.decide wait.decision given_up then given else None
 
-(* An exception is that of [block], the host's cancellation, or a signal handler's, which
-   may come at any moment. Nothing is allocated before the task gives up: another handler
-   would raise there, and the outcome of the wait be lost.
+(* The exception comes from [block], from the host's cancellation, or from a signal handler,
+   which may raise at any time. Nothing is allocated before [give_up]. Otherwise another
+   handler could raise there, and the outcome of the wait would be lost.
 
-   A [block] that has registered its resumer raises nothing of its own (S1). One that calls
-   the resumer itself and raises then does so against S1, and is told nothing. *)
+   Once [block] has registered its resumer, it must not raise (S1). If it calls the resumer
+   itself and then raises, it breaks S1, and its exception is dropped. *)
 let suspend_until trigger sleep block ~too_late =
   let wait =
     {
@@ -131,7 +135,7 @@ let spin_then_await trigger wait =
   else await wait trigger
 
 let suspend trigger block =
-  (* The host knows that it has cancelled the task. *)
+  (* Drop the exception, because the host knows that it has cancelled the task. *)
   suspend_until trigger (spin_then_await trigger) block ~too_late:(fun _ _ ->
       ())
 
@@ -148,8 +152,8 @@ let protected_trigger () =
   in
   Domain_local_await.{ release = (fun () -> Parker.release parker); await }
 
-(* A thread looks at its decision, which is there in any case, and makes a trigger only
-   before it sleeps: whoever resumes it meanwhile has nothing else to write. *)
+(* While a thread spins, it only checks its decision, which exists in any case. It makes a
+   trigger only before it sleeps. So a resumer that comes earlier has nothing else to write. *)
 let looks = Domain_local_await.{ release = ignore; await = ignore }
 let spins = Domain.DLS.new_key Spin.create
 
@@ -176,9 +180,9 @@ let () =
   Printexc.register_printer (function
     | In_handler ->
         Some
-          "Concord.Tools.Suspend.In_handler: an operation has to wait, but was \
-           called in a signal handler, a finaliser or a callback from C, which \
-           runs in a scheduler's loop, and nothing is left that could resume \
-           it; let the handler fill a promise or put into a mailbox, and a \
-           task wait for that"
+          "Concord.Tools.Suspend.In_handler: an operation has to wait in a \
+           signal handler, a finaliser or a callback from C, but this code \
+           runs in a scheduler's loop, so nothing could resume it. Let the \
+           handler fill a promise or put into a mailbox, and let a task wait \
+           for that"
     | _ -> None)

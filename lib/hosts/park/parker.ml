@@ -1,9 +1,9 @@
-(* The condition variables of a domain. To destroy one on which a thread waits blocks the
-   calling thread, for ever if it is the child of a fork, where the waiting thread does not
-   exist. So none of them is collected while its domain lives: those that no thread waits
-   on are used again.
+(* The condition variables of a domain. If OCaml destroys one on which a thread waits, the
+   calling thread blocks. In the child of a fork it blocks forever, because the waiting thread
+   doesn't exist there. So none of them is collected while its domain lives. Those that no
+   thread waits on are reused.
 
-   [free], [all]: lists from which threads take, and to which they add. *)
+   Threads take conditions from [free] and add them to [free] and [all]. *)
 type conditions = {
   free : Stdlib.Condition.t list Atomic.t;
   all : Stdlib.Condition.t list Atomic.t;
@@ -35,7 +35,7 @@ let rec take conditions =
 let give_back conditions condition =
   Atomically.update conditions.free (List.cons condition)
 
-(* [state]
+(* The states of [state]
 
    State     Left by  To        By whom
    Awake     sleep    Asleep    the thread, with the mutex
@@ -43,14 +43,18 @@ let give_back conditions condition =
    Asleep    release  Released  any thread, with the mutex, before it signals
    Released  never (terminal)
 
-   A thread that is not asleep yet is released by one step. [mutex] and [condition] are written before the thread is Asleep; a thread that was interrupted stays
-   so, and may sleep again. All threads of a domain share the mutex: with one for each, a
-   round trip between two of them takes half as long again. To signal a condition that
-   another thread has since is a spurious wake-up there.
+   If a thread is not asleep yet, one step releases it. [shared] and [condition] are written
+   before the thread is Asleep. A thread that was interrupted stays Asleep, and may sleep
+   again.
 
-   In the child of a fork, the parent's mutex may be held by a thread that the child does
-   not have. Then so is whoever slept there, or it is the thread that forked, in a signal
-   handler: released by one step, it sees that before it sleeps in the child. *)
+   All threads of a domain share a mutex, because with one mutex for each thread, a round trip
+   between two of them takes 1.5 times as long. A signal may reach a condition that another
+   thread uses by then, which is a spurious wake-up there.
+
+   In the child of a fork, the parent's mutex may be held by a thread that the child doesn't
+   have. Usually the thread that slept with that mutex doesn't exist in the child either.
+   Otherwise it is the thread that forked, in a signal handler. It is then released without the
+   mutex, and sees this before it sleeps in the child. *)
 type state = Awake | Asleep | Released
 
 type t = {
@@ -72,7 +76,7 @@ let create () =
 let is_released t = Atomic.get t.state = Released
 let is_of_process shared = shared.process = Unix.getpid ()
 
-(* The child of a fork has a mutex of its own, before any of its threads sleeps. *)
+(* The child of a fork makes its own mutex before any of its threads sleeps. *)
 let shared_in_process () =
   let before = Domain.DLS.get of_domain in
   if is_of_process before then before
@@ -87,27 +91,28 @@ let try_unlock mutex =
   | () -> true
   | exception Sys_error _ -> false
 
-(* OCaml calls signal handlers and finalisers at allocations and polls, and before a
-   call blocks. So one may run on top of [Condition.wait] in [await], in a thread that
-   has the mutex of its domain, and will sleep without another look at [released]. It
-   takes the mutex away from that [await], which notices, and begins again: OCaml's
-   mutexes check that their owner unlocks them, and POSIX makes [Condition.wait] fail
-   too. *)
+(* OCaml calls signal handlers and finalisers at allocations and polls, and before a call
+   blocks. So a handler may run on top of [Condition.wait] in [await], in a thread that has the
+   mutex of its domain. If the handler waits too, it needs this mutex, so it takes the mutex
+   away from the interrupted [await]. That [await] notices and starts again. It notices because
+   OCaml's mutexes check that their owner unlocks them, and because POSIX makes
+   [Condition.wait] fail. *)
 
-(* [false] if a thread has it that is in another process. *)
+(* Returns [false] if a thread of another process has the mutex. *)
 let lock shared =
   Stdlib.Mutex.try_lock shared.common
   || is_of_process shared
      && begin
-       (* The calling thread must not wait for one that has a mutex while it has one
-          itself. *)
+       (* While the calling thread has a mutex, it must not wait for another thread that has
+          one. *)
        ignore (try_unlock (Domain.DLS.get of_domain).common : bool);
        Stdlib.Mutex.lock shared.common;
        true
      end
 
-(* Is not recursive: else the compiler would have it poll as it begins, where a handler may
-   raise, and the mutex stay locked. [false] if the mutex was taken away. *)
+(* This function is not recursive. Otherwise the compiler would make it poll at its beginning,
+   where a handler may raise, and the mutex would stay locked. It returns [false] if the mutex
+   was taken away. *)
 let sleep_locked t mutex condition =
   t.condition <- condition;
   match
@@ -128,13 +133,13 @@ let sleep_locked t mutex condition =
 
 let rec wait t condition =
   let shared = shared_in_process () in
-  (* [release] may be about to read it, if the thread was interrupted. *)
+  (* If the thread was interrupted, [release] may be about to read [shared]. *)
   if t.shared != shared then t.shared <- shared;
   if not (lock shared && sleep_locked t shared.common condition) then
-    (* or a signal handler forked *)
+    (* The mutex was taken away, or a signal handler forked. *)
     wait t condition
 
-(* A signal handler may raise before it is given back: then it is used no more. *)
+(* If a signal handler raises before the condition is given back, the condition is not reused. *)
 let sleep t conditions =
   let condition = take conditions in
   match wait t condition with
@@ -147,11 +152,12 @@ let sleep t conditions =
 let await t =
   if not (is_released t) then sleep t (Domain.DLS.get of_domain).conditions
 
-(* What the thread needs to wake up is read before it is released: then it may be gone. *)
+(* Everything that is needed to wake the thread is read before it is released, because
+   afterwards the thread may have ended. *)
 let rec wake t =
   let shared = t.shared in
   if lock shared then begin
-    (* no handler runs before the mutex is unlocked *)
+    (* No handler runs before the mutex is unlocked. *)
     Atomic.set t.state Released;
     let condition = t.condition in
     Stdlib.Mutex.unlock shared.common;
@@ -159,7 +165,8 @@ let rec wake t =
   end
   else begin
     Atomic.set t.state Released;
-    if t.shared != shared then (* it sleeps in this process since *) wake t
+    if t.shared != shared then
+      (* meanwhile the thread has gone to sleep in this process *) wake t
   end
 
 let rec release t =

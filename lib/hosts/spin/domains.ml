@@ -7,7 +7,8 @@ let () =
     spawned := true
   in
   try Domain.before_first_spawn spawns
-  with Invalid_argument _ -> (* the library was loaded late *) spawned := true
+  with Invalid_argument _ ->
+    (* The library was loaded after the first spawn. *) spawned := true
 
 let[@inline] were_spawned () = !spawned
 let time_of_spawn_ns = 200_000_000L

@@ -4,12 +4,12 @@ let make thread = { thread; asleep = Atomic.make false }
 let never = make (-1)
 let is_asleep t = Atomic.get t.asleep
 
-(* The threads by their numbers. Two that share a slot evict each other: then the one that was
-   evicted does not seem to sleep. *)
+(* The threads, by their numbers. If two threads share a slot, each replaces the other's entry.
+   The one without an entry then seems to be awake. *)
 let slots = 256
 let threads = Array.init slots (fun _ -> Atomic.make never)
 
-(* Has a thread ever slept? *)
+(* Has any thread ever slept? *)
 let some_sleep = Atomic.make false
 
 let find () =

@@ -1,20 +1,19 @@
-(* The constants of all spinning. The last column says what happens without the rule: an
-   operation between two domains takes so many times as long, unless it says something else.
-   (Medians of 7 to 15 pairs of samples, without a scheduler, in Fifo and in Eio, at real-time
-   priority on two cores, between which a cache line takes 25 to 80 ns; 2026-11-27.)
+(* The constants of all spinning. The last column says how many times as long an operation
+   between two domains takes without the rule, unless it says something else. (Medians of 7 to
+   15 pairs of samples, without a scheduler, in Fifo and in Eio, at real-time priority on two
+   cores, between which a cache line takes 25 to 80 ns. Measured on 2026-11-27.)
 
    Constant       Value   For                                 Without it
-   max_spins      2,000   a thread or a loop, and             22 to 79 without both: they
-   max_turns      400     a task in turns of its loop         are longer than it takes to
-                                                              wake a thread, up to 60 us
-   yield_every    16      other threads of the domain         one that sleeps for 1 ms is
-                                                              late by 80 ms, not 0.03 to 17
-   max_in_vain    9       cores that other programs keep      4 to 9 on such cores: a spin in
-                          busy: one wait in 512 spins         vain takes up to 70 us
-   max_in_a_row   32      other tasks of the loop, which      of 8, one is served 3.3 times as
-                          have no turns meanwhile             often as another, not 1.2; the
+   max_spins      2,000   a thread or a loop, and             22 to 79 without both, which last longer
+   max_turns      400     a task in turns of its loop         than waking a thread (up to 60 us)
+   yield_every    16      other threads of the domain         one that sleeps for 1 ms is late by
+                                                              80 ms, not by 0.03 to 17
+   max_in_vain    9       cores that other programs keep      4 to 9 on such cores, because a spin
+                          busy: one wait in 512 spins         in vain takes up to 70 us
+   max_in_a_row   32      other tasks of the loop, which      one task of 8 is served 3.3 times as
+                          have no turns meanwhile             often as another, not 1.2 times. The
                                                               longest wait is 9.5 ms, not 3
-   window         64      the order of tasks that a task of   wrong in 2 % of the rounds
+   window         64      the order of tasks that a task of   a wrong order in 2 % of the rounds
                           their loop resumes (Eio)
    soon           32, 1   promise, semaphore                  1.4 to 1.9, 1.7 to 2.9
                           rendezvous, choice of receives      1.1 to 1.3
@@ -46,26 +45,30 @@ let short = 8
 
 type t = {
   mutable in_vain : int;
-      (** Counts spins in vain, one by one; a success halves it. *)
-  mutable to_skip : int;
-      (** How many waits are still to pass without spinning. *)
-  mutable spinning : bool;  (** Does a thread or a task spin now? *)
-  mutable spins : int;  (** How often at most. *)
-  mutable in_a_row : int;  (** How many went on without a turn of the others. *)
-  mutable asleep : int;  (** Tasks, of a loop whose tasks spin. *)
-  mutable waits : int;  (** Of these tasks, so far. *)
+      (** The number of spins in vain. A success halves it. *)
+  mutable to_skip : int;  (** The number of waits that will not spin. *)
+  mutable spinning : bool;  (** [true] while a thread or a task spins. *)
+  mutable spins : int;  (** The maximal number of tries. *)
+  mutable in_a_row : int;
+      (** The number of tasks in a row that continued without a turn of the
+          others. *)
+  mutable asleep : int;
+      (** The number of tasks that sleep, for a loop whose tasks spin. *)
+  mutable waits : int;  (** The number of waits of these tasks so far. *)
   mutable fewest : int;
-      (** How many slept at least, when one of the last waits began. *)
-  mutable fewest_before : int;  (** The same of the waits before those. *)
+      (** The smallest [asleep] at the beginning of a wait of the current
+          window. *)
+  mutable fewest_before : int;  (** The same for the window before. *)
 }
 
-(* A container may have a quota of time, which OCaml does not see. *)
+(* A container may have a quota of processor time, which OCaml doesn't see. *)
 let is_allowed =
   match Sys.getenv_opt "CONCORD_SPIN" with
   | None | Some ("" | "1") -> true
   | Some "0" -> false
   | Some other ->
-      failwith (Printf.sprintf "CONCORD_SPIN=%s: it can be 0 or 1" other)
+      failwith
+        (Printf.sprintf "CONCORD_SPIN=%s: the value must be 0 or 1" other)
 
 let may_spin = is_allowed && Domain.recommended_domain_count () > 1
 
@@ -90,8 +93,8 @@ let limit t spins =
 
 (* --- Whether to spin -------------------------------------------------------- *)
 
-(* Threads of one domain may come here at the same time. Then a spin may be lost, or what
-   was learned from one. *)
+(* Threads of one domain may run this at the same time. Then a spin may be lost, or the result
+   of one. *)
 let[@inline] skips t =
   t.to_skip > 0 && (not t.spinning)
   && begin
@@ -100,7 +103,7 @@ let[@inline] skips t =
   end
 
 let begin_ t =
-  (* else nobody is there who could gain time *)
+  (* without a second domain, nothing could become ready while the caller spins *)
   Domains.were_spawned () && (not t.spinning)
   && (not (skips t))
   && begin
@@ -110,7 +113,7 @@ let begin_ t =
 
 let end_ t ~gained =
   t.spinning <- false;
-  if gained then (* the next wait spins: [to_skip] is 0 *)
+  if gained then (* the next wait spins, because [to_skip] is 0 *)
     t.in_vain <- t.in_vain / 2
   else begin
     t.in_vain <- Int.min max_in_vain (t.in_vain + 1);
@@ -146,10 +149,10 @@ let until ?(prepare = ignore) t ready =
 
 (* --- A task spins ----------------------------------------------------------- *)
 
-(* A task that spins has its next turn before those that are resumed meanwhile. So it must
-   not have begun to wait after them: tasks of a loop that resumes several of them would
-   go on in another order. Those that sleep all the time, for the end of the program say,
-   do not count. *)
+(* A task that spins continues before the tasks that are resumed meanwhile. So it must not spin
+   if other tasks began to wait before it. Otherwise, if a task of the loop resumes several of
+   them, they would continue in another order. Tasks that sleep all the time, for example until
+   the end of the program, don't count. *)
 
 let others_sleep t =
   t.waits <- t.waits + 1;
@@ -161,8 +164,8 @@ let others_sleep t =
   end;
   others_sleep
 
-(* Where a task goes on in another domain, or the loop's thread is one of several, an update
-   may be lost. Then some waits pass until what is counted is counted for both. *)
+(* An update may be lost if a task continues in another domain, or if the loop's thread is one
+   of several. Then the count is wrong until both windows have passed. *)
 let[@inline] fall_asleep t = t.asleep <- t.asleep + 1
 let[@inline] wake_up t = t.asleep <- t.asleep - 1
 
@@ -186,7 +189,7 @@ let leave_turns t = t.spinning <- false
 
 (* --- A task attempts its operation -------------------------------------------- *)
 
-(* No signal handler runs after [attempt] has found something. *)
+(* After [attempt] has found something, no signal handler runs. *)
 let rec attempt_again pauses attempt x y z n =
   match attempt x y z with
   | None when n > 0 ->
@@ -194,9 +197,9 @@ let rec attempt_again pauses attempt x y z n =
       attempt_again pauses attempt x y z (n - 1)
   | found -> found
 
-(* An attempt reads what the word points to, and so takes that from the domain that is about
-   to use it. With an attempt each time, a round trip by two boxes takes 1.1 to 1.2 times as
-   long. *)
+(* An attempt reads what the word points to, so it takes that cache line away from the domain
+   that is about to use it. If each try made an attempt, a round trip through two boxes would
+   take 1.1 to 1.2 times as long. *)
 let rec attempt_if_changed word seen attempt x y z n =
   let now = Atomic.get word in
   match if now == seen then None else attempt x y z with

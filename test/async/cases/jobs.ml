@@ -27,7 +27,9 @@ let message () =
   let says name wait =
     raises name A.In_job wait;
     let text = Printexc.to_string A.In_job in
-    yes (name ^ ": " ^ text) (contains text ("use Concord_async." ^ name))
+    yes
+      (name ^ ": " ^ text)
+      (contains text ("Use Concord_async." ^ name ^ " instead"))
   in
   async @@ fun () ->
   let* () = Scheduler.yield () in

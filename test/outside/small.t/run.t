@@ -14,24 +14,24 @@ that CONCORD_DEBUG needs, although neither program names them.
   >   ! grep -aq concord_signal_ "_build/default/$program" || echo "  has Signal"
   > done
   lock.exe:
-  concord: CONCORD_DEBUG has "sigquits", which means nothing: there are waits, leaks, trace, sigquit, sigusr2, strict, stall=SECONDS
+  concord: CONCORD_DEBUG contains the unknown word "sigquits". The known words are waits, leaks, trace, sigquit, sigusr2, strict, stall=SECONDS
   locked
     has Operation
     has Debug_signal
     has Debug_stall
   lock.bc:
-  concord: CONCORD_DEBUG has "sigquits", which means nothing: there are waits, leaks, trace, sigquit, sigusr2, strict, stall=SECONDS
+  concord: CONCORD_DEBUG contains the unknown word "sigquits". The known words are waits, leaks, trace, sigquit, sigusr2, strict, stall=SECONDS
   locked
     has Operation
     has Debug_signal
     has Debug_stall
   own_box.exe:
-  concord: CONCORD_DEBUG has "sigquits", which means nothing: there are waits, leaks, trace, sigquit, sigusr2, strict, stall=SECONDS
+  concord: CONCORD_DEBUG contains the unknown word "sigquits". The known words are waits, leaks, trace, sigquit, sigusr2, strict, stall=SECONDS
   resumed
     has Debug_signal
     has Debug_stall
   own_box.bc:
-  concord: CONCORD_DEBUG has "sigquits", which means nothing: there are waits, leaks, trace, sigquit, sigusr2, strict, stall=SECONDS
+  concord: CONCORD_DEBUG contains the unknown word "sigquits". The known words are waits, leaks, trace, sigquit, sigusr2, strict, stall=SECONDS
   resumed
     has Debug_signal
     has Debug_stall

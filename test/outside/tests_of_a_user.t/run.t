@@ -9,4 +9,4 @@ task that nothing can resume. The report goes to the standard error, and dune ma
   without Lazy: 1 2
   nothing can resume it
   $ grep '^concord' output
-  concord: what could have resumed a task is gone. The task waits here:
+  concord: nothing can resume this task any longer, because its resumer was garbage-collected. The task waits here:

@@ -69,7 +69,7 @@ let texts =
       [
         "concord: 1 task waits";
         "";
-        "fifo, task 3 waits for 0.5 s";
+        "fifo, task 3 has waited for 0.5 s";
         "  in Mvar.take";
         "  here:";
         "    FILE:N (Test_debug.somewhere)";
@@ -80,7 +80,7 @@ let texts =
       [
         "concord: 1 task waits";
         "";
-        "task 3 waits for 0.5 s";
+        "task 3 has waited for 0.5 s";
         "  in Mvar.take";
         "  here:";
         no_frames_line;
@@ -94,7 +94,7 @@ let texts =
       [
         "concord: 1 task waits";
         "";
-        "fifo, task 1 on domain 2 waits for 0.5 s";
+        "fifo, task 1 on domain 2 has waited for 0.5 s";
         "  either in Mvar.take";
         "  or in an operation without a name of \"b\"";
         "  or in Latch.await";
@@ -106,7 +106,7 @@ let texts =
       [
         "concord: 1 task waits";
         "";
-        "fifo, task 1 waits for 0.5 s";
+        "fifo, task 1 has waited for 0.5 s";
         "  in no structure";
         "  here:";
         no_frames_line;
@@ -137,13 +137,13 @@ let texts =
       [
         "concord: 1 task waits";
         "";
-        "fifo, task 1 waits for 0.5 s";
+        "fifo, task 1 has waited for 0.5 s";
         "  in Rwlock.write_lock";
-        "    made at:";
+        "    created at:";
         "      FILE:N (Test_debug.elsewhere)";
         "      FILE:N (Test_debug.texts)";
         "    depends on fifo, task 7 on domain 3";
-        "    held by task 8 for 1.2 s, since:";
+        "    held by task 8 for 1.2 s, taken at:";
         "      FILE:N (Test_debug.somewhere)";
         "      FILE:N (Test_debug.texts)";
         "  here:";
@@ -154,7 +154,7 @@ let texts =
      let lock_by n =
        [
          "  in Mutex.lock of \"accounts\"";
-         Printf.sprintf "    held by fifo, task %d for 1.2 s, since:" n;
+         Printf.sprintf "    held by fifo, task %d for 1.2 s, taken at:" n;
          "      FILE:N (Test_debug.somewhere)";
          "      FILE:N (Test_debug.texts.lock)";
          "      FILE:N (Test_debug.texts)";
@@ -167,22 +167,23 @@ let texts =
        [
          "concord: 4 tasks wait";
          "";
-         "Cycle of 2: each waits for what the next one holds";
-         "fifo, task 1 waits for 0.5 s";
+         "Cycle of 2 tasks, each of which waits for a structure that the next \
+          holds";
+         "fifo, task 1 has waited for 0.5 s";
        ]
        @ lock_by 2
-       @ [ "fifo, task 2 waits for 0.5 s" ]
+       @ [ "fifo, task 2 has waited for 0.5 s" ]
        @ lock_by 1
        @ [
            "";
-           "Behind them: 1 task waits for what those above hold, or one another";
-           "fifo, task 3 waits for 0.5 s";
+           "Behind them: 1 task waits for the tasks above, or for each other";
+           "fifo, task 3 has waited for 0.5 s";
          ]
        @ lock_by 1
        @ [
            "";
            "Not in a cycle: 1 task waits";
-           "fifo, task 4 waits for 0.5 s";
+           "fifo, task 4 has waited for 0.5 s";
            "  in Mvar.take";
            "  here:";
            no_frames_line;
@@ -193,14 +194,14 @@ let texts =
        report [] ~woken:[ wait 1 [ take ]; woken 2; woken 3 ]),
       [
         "concord: 0 tasks wait";
-        "Woken, while their schedulers run something else: 3 tasks";
+        "Woken, but not continued by their schedulers yet: 3 tasks";
         "";
-        "fifo, task 1 was woken 0.5 s ago, and has not gone on";
+        "fifo, task 1 was woken 0.5 s ago, but has not continued";
         "  in Mvar.take";
         "  here:";
         no_frames_line;
-        "2 tasks of fifo on domain 1 were woken 2.0 to 3.0 s ago, and have not \
-         gone on";
+        "2 tasks of fifo on domain 1 were woken 2.0 to 3.0 s ago, but have not \
+         continued";
         "  in Mvar.take";
         "  here:";
         "    FILE:N (Test_debug.somewhere)";
@@ -228,22 +229,24 @@ let texts =
       [
         "concord: 12,003 tasks wait";
         "";
-        "12,000 tasks of fifo wait for 0.1 to 1.1 s";
+        "12,000 tasks of fifo have waited for 0.1 to 1.1 s";
         "  in Mvar.take";
       ]
       @ at "somewhere"
-      @ [ "fifo, task 12001 on domain 1 waits for 0.5 s"; "  in Mvar.take" ]
+      @ [
+          "fifo, task 12001 on domain 1 has waited for 0.5 s"; "  in Mvar.take";
+        ]
       @ at "somewhere"
-      @ [ "fifo, task 12002 waits for 0.5 s"; "  in Mvar.take" ]
+      @ [ "fifo, task 12002 has waited for 0.5 s"; "  in Mvar.take" ]
       @ at "elsewhere"
-      @ [ "fifo, task 12003 waits for 0.5 s"; "  in Mvar.read" ]
+      @ [ "fifo, task 12003 has waited for 0.5 s"; "  in Mvar.read" ]
       @ at "somewhere" );
     ( "threads that wait alike",
       report [ wait 1 [ take ] ~host:""; wait 2 [ take ] ~host:"" ],
       [
         "concord: 2 tasks wait";
         "";
-        "2 threads wait for 0.5 s";
+        "2 threads have waited for 0.5 s";
         "  in Mvar.take";
         "  here:";
         no_frames_line;
@@ -261,12 +264,12 @@ let texts =
       [
         "concord: 2 tasks wait";
         "";
-        "fifo, task 1 (id 11) waits for 0.5 s";
+        "fifo, task 1 (id 11) has waited for 0.5 s";
         "  in Mutex.lock";
         "    depends on fifo, task 1 (id 21)";
         "  here:";
         no_frames_line;
-        "fifo, task 2 waits for 1.0 s";
+        "fifo, task 2 has waited for 1.0 s";
         "  in Mvar.take";
         "  here:";
         no_frames_line;
@@ -278,7 +281,7 @@ let texts =
       [
         "concord: 2 tasks wait";
         "";
-        "2 tasks of fifo wait for 0.5 s";
+        "2 tasks of fifo have waited for 0.5 s";
         "  either in Mvar.take of \"a\"";
         "  or in Latch.await of \"b\"";
         "  here:";
@@ -296,7 +299,7 @@ let texts =
       [
         "concord: 1 task waits";
         "";
-        "fifo, task 1 waits for 0.5 s";
+        "fifo, task 1 has waited for 0.5 s";
         "  in Mvar.take of \"Z\195\164hler \\\"\\n\\\"\" (2 left)";
         "  here:";
         no_frames_line;
@@ -313,12 +316,12 @@ let texts =
       [
         "concord: 3 tasks wait";
         "";
-        "2 tasks of fifo wait for 0.5 s";
+        "2 tasks of fifo have waited for 0.5 s";
         "  forked by fifo, task 8 at FILE:N (Test_debug.somewhere), and \
          elsewhere";
       ]
       @ rest "take"
-      @ [ "fifo, task 3 waits for 0.5 s"; "  forked by fifo, task 9" ]
+      @ [ "fifo, task 3 has waited for 0.5 s"; "  forked by fifo, task 9" ]
       @ rest "read" );
     ( "running",
       (let runs runs_for n : Debug.running =
@@ -332,11 +335,13 @@ let texts =
         "concord: 0 tasks wait";
         "";
         "";
-        "Resumed last in its thread, and not waiting since:";
-        "  fifo, task 3 on domain 1 was resumed 3.0 s ago, here:";
+        "Tasks that continued last in their threads, and have not waited since:";
+        "  fifo, task 3 on domain 1 was resumed 3.0 s ago, after a wait here:";
       ]
       @ at
-      @ [ "  fifo, task 2 on domain 1 was resumed 2.0 s ago, here:" ]
+      @ [
+          "  fifo, task 2 on domain 1 was resumed 2.0 s ago, after a wait here:";
+        ]
       @ at );
   ]
 

@@ -43,7 +43,7 @@ let each_in_its_own () =
       (* [Array.init] calls its function for the first element in a line of its own, so that
          one was created elsewhere. *)
       yes text
-        (contains text "\n10,000 tasks of fifo wait for"
+        (contains text "\n10,000 tasks of fifo have waited for"
         && contains text "in Mvar.take of \"mvar 0\", and others\n");
       Array.iter (fun mvar -> Mvar.put mvar ()) mvars)
 
@@ -60,7 +60,8 @@ let chain () =
       int "no cycle" 0 (List.length report.cycles);
       yes text
         (contains text
-           "    (that of the first task; other tasks hold the others)\n");
+           "    (that is for the first task, and the others wait for other \
+            holders)\n");
       Mvar.put mvar ())
 
 (* The last task of a chain waits for a mutex that the first one holds. *)

@@ -18,7 +18,7 @@ let whole child =
   List.iter (Child.reports child)
     [
       "concord: 2 tasks wait\n";
-      "Cycle of 2: each waits for what the next one holds\n";
+      "Cycle of 2 tasks, each of which waits for a structure that the next holds\n";
       "(Hung.locks_both)";
     ]
 
@@ -52,7 +52,7 @@ let asked_for () =
   asked "frozen" (fun child ->
       Child.says child "ready";
       Child.signal child Sys.sigusr1;
-      Child.reports child "3 threads wait for ";
+      Child.reports child "3 threads have waited for ";
       Child.reports child "in Mvar.take of \"the box\"\n")
 
 let once_for_each () =
@@ -60,11 +60,14 @@ let once_for_each () =
       Child.says child "one thread";
       Child.says child "ready";
       Child.signal child Sys.sigusr1;
-      Child.reports child "3 threads wait for ")
+      Child.reports child "3 threads have waited for ")
 
 let too_late () =
   asked "too late" (fun child ->
-      Child.says child "another thread does not block the signal\nnot blocked\n";
+      Child.says child
+        "another thread does not block the signal, so call this before you \
+         start threads\n\
+         not blocked\n";
       Child.says child "taken now\n";
       Child.ends child)
 
@@ -72,25 +75,30 @@ let wrong () =
   asked "wrong" (fun child ->
       Child.says child
         (String.concat ""
-           (List.init 5 (fun _ ->
-                "Debug.dump_on_signal: no signal that can be blocked\n")));
+           (List.map
+              (Printf.sprintf
+                 "Debug.dump_on_signal: %d is not a signal that can be blocked\n")
+              [ 0; 1_000; -1_000; Sys.sigkill; Sys.sigstop ]));
       Child.ends child)
 
 (* --- A stall ----------------------------------------------------------------- *)
 
 let stall () =
   hung_with "stall=0.2" "deadlock" (fun child ->
-      Child.reports child "concord: no task has gone on for 0.";
-      Child.reports child " may wake the tasks that wait.\n";
+      Child.reports child "concord: no task has continued for 0.";
+      Child.reports child " may wake the waiting tasks.\n";
       whole child)
 
 (* The limit for stalls is longer than the test, so only the cycle can be reported. *)
 let busy () =
   hung_with "stall=100" "busy" (fun child ->
       Child.reports child
-        "concord: a cycle. None of its tasks goes on, unless one is cancelled.\n";
-      Child.reports child "Cycle of 2: each waits for what the next one holds\n";
-      no "a stall" (contains (Child.so_far child) "no task has gone on"))
+        "concord: tasks wait for each other in a cycle. None of them \
+         continues, unless one is cancelled.\n";
+      Child.reports child
+        "Cycle of 2 tasks, each of which waits for a structure that the next \
+         holds\n";
+      no "a stall" (contains (Child.so_far child) "no task has continued"))
 
 (* One task waits for another one. Then a further task waits for an event of the system,
    which can still wake them. *)
@@ -134,7 +142,7 @@ let idle () =
 
 let nothing_can_wake () =
   hung_with "stall=0.2" "nothing left" (fun child ->
-      Child.reports child "Nothing can wake the tasks that wait:";
+      Child.reports child "Nothing can wake the waiting tasks,";
       Child.reports child "concord: 3 tasks wait\n")
 
 let woken () =
@@ -142,9 +150,9 @@ let woken () =
       Child.says child "ready";
       List.iter (Child.reports child)
         [
-          "concord: no task has gone on for 0.";
+          "concord: no task has continued for 0.";
           "concord: 0 tasks wait\n";
-          "Woken, while their schedulers run something else: 1 task\n";
+          "Woken, but not continued by their schedulers yet: 1 task\n";
           "fifo, task 1 was woken ";
           "in Mvar.take of \"box\"\n";
         ])
@@ -153,12 +161,12 @@ let each_stall_once () =
   hung_with "stall=0.1" "stalls" (fun child ->
       for stalls = 1 to 3 do
         eventually "a report" (fun () ->
-            count "no task has gone on" (Child.so_far child) = stalls);
+            count "no task has continued" (Child.so_far child) = stalls);
         Child.tell child ""
       done;
       Child.says child "ended";
       Child.ends child;
-      int "reports" 3 (count "no task has gone on" (Child.reported child)))
+      int "reports" 3 (count "no task has continued" (Child.reported child)))
 
 (* --- Alone ------------------------------------------------------------------- *)
 
@@ -177,8 +185,8 @@ let alone words role =
 let alone_named ?debug made =
   Child.during ?debug "hung.exe" "alone, named" (fun child ->
       let told =
-        "Concord.Tools.Suspend.Never_resumed: nothing is left that could \
-         resume the task"
+        "Concord.Tools.Suspend.Never_resumed: nothing can resume this task any \
+         longer"
       in
       let named = Printf.sprintf "%s (promise \"answer\"%s" told made in
       Child.says child named;
@@ -207,17 +215,18 @@ let mistakes () =
       Child.says child "1 threads, slow path";
       Child.ends child;
       let known =
-        "there are waits, leaks, trace, sigquit, sigusr2, strict, stall=SECONDS"
+        "waits, leaks, trace, sigquit, sigusr2, strict, stall=SECONDS"
       in
       strings "each produces one warning"
         [
-          "concord: CONCORD_DEBUG has \"wait\", which means nothing: " ^ known;
-          "concord: CONCORD_DEBUG has \"stall=x\": the seconds must be a \
-           positive number, as in stall=5";
-          "concord: CONCORD_DEBUG has \"stall=-1\": the seconds must be a \
-           positive number, as in stall=5";
-          "concord: CONCORD_DEBUG has \"sigquit =\", which means nothing: "
-          ^ known;
+          "concord: CONCORD_DEBUG contains the unknown word \"wait\". The \
+           known words are " ^ known;
+          "concord: CONCORD_DEBUG contains \"stall=x\", but the seconds must \
+           be a positive number, as in stall=5";
+          "concord: CONCORD_DEBUG contains \"stall=-1\", but the seconds must \
+           be a positive number, as in stall=5";
+          "concord: CONCORD_DEBUG contains the unknown word \"sigquit =\". The \
+           known words are " ^ known;
           "";
         ]
         (String.split_on_char '\n' (Child.reported child)))
@@ -261,7 +270,7 @@ let () =
                test "by name" (fun () -> alone_named ")");
                test "by name and target" (fun () ->
                    alone_named ~debug:"waits"
-                     ", made in test/unit/diagnosis/hung.ml");
+                     ", created in test/unit/diagnosis/hung.ml");
              ] );
       ( "words",
         Concord_test_proc.only "how many threads there are"

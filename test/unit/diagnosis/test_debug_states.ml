@@ -25,8 +25,9 @@ let last_name_counts () =
   is_over "second" box
 
 let no_structure () =
-  raises "an integer" (Invalid_argument "Debug.name: the value is no structure")
-    (fun () -> Debug.name 3 "three")
+  raises "an integer"
+    (Invalid_argument "Debug.name: the value is not a structure") (fun () ->
+      Debug.name 3 "three")
 
 (* Frames of libraries are left out wherever they are, not only at the innermost end. *)
 let frames () =
@@ -68,7 +69,7 @@ let select () =
     (fun wait ->
       strings "in order" [ "first"; "second"; "third" ] (operations wait))
     (all_in "first" report);
-  yes text (contains text "8 threads wait for");
+  yes text (contains text "8 threads have waited for");
   List.iter (fun _ -> Mvar.put b ()) ends;
   List.iter (fun join -> join ()) ends
 

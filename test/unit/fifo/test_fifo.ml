@@ -292,8 +292,7 @@ let outside () =
   in_domain all
 
 let join_oneself () =
-  raises "join"
-    (Invalid_argument "Concord_fifo.join: the task is the calling one")
+  raises "join" (Invalid_argument "Concord_fifo.join: a task can't join itself")
     (fun () -> Fifo.run (fun () -> Fifo.join (Fifo.self ())))
 
 let an_inner_unhandled_effect_is_the_users () =

@@ -43,7 +43,7 @@ let count report part =
   in
   from 0 0
 
-let gone = "what could have resumed a task is gone"
+let gone = "its resumer was garbage-collected"
 
 (* The tasks wait in these functions, so the report must show their frames. *)
 let[@inline never] waits_in_vain () =

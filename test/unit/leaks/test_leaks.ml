@@ -143,7 +143,7 @@ let second_resumption () =
         None)
   in
   let (), report = with_report (fun () -> try_with twice () { effc }) in
-  int "reports" 1 (count report "answered true twice")
+  int "reports" 1 (count report "returned true twice")
 
 let () =
   restart ();

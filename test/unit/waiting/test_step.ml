@@ -292,7 +292,7 @@ let always () =
     ()
 
 let not_allowed =
-  Invalid_argument "Step: a step has to wait where it is not allowed to"
+  Invalid_argument "Step: a step returned Wait or Raise where it must not"
 
 let waits () =
   let wait _ : _ Step.t = Wait in

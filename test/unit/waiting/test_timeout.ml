@@ -122,7 +122,7 @@ let ready_at_once () =
 
 let not_a_number () =
   let misuse name f =
-    raises name (Invalid_argument (name ^ ": not a number")) f
+    raises name (Invalid_argument (name ^ ": the time is not a number (nan)")) f
   in
   misuse "Event.timeout" (fun () -> Event.timeout nan);
   misuse "Event.at" (fun () -> Event.at nan);

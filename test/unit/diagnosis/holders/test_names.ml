@@ -128,7 +128,7 @@ let exceptions () =
   Stream.close stream;
   let text = printed Stream.Closed (fun () -> Stream.take stream) in
   says "take"
-    [ "Concord.Stream.Closed (stream \"jobs\", made in"; "test_names.ml" ]
+    [ "Concord.Stream.Closed (stream \"jobs\", created in"; "test_names.ml" ]
     text;
   let channel = Channel.create ~name:"orders" () in
   let told = ref "" in
