@@ -39,9 +39,10 @@ val create : unit -> t
 
 val create_in_order : unit -> t
 (** [create_in_order ()] returns an unlocked mutex at which newcomers never
-    overtake, even if a thread is asleep ({!section-sleeping}). So threads may
-    be ten times slower or more. Even if no task waits, locking and unlocking it
-    takes several times as long. *)
+    overtake, even if a thread is asleep ({!section-sleeping}).
+
+    So threads may be ten times slower or more. Even if no task waits, locking
+    and unlocking it takes several times as long. *)
 
 (** {1 Locking} *)
 
@@ -147,6 +148,7 @@ val try_lock_soon : t -> bool
     microsecond, as {!lock} does before it suspends. *)
 
 val lock_again : t -> unit
-(** [lock_again t] locks [t] for a task that must have it. When it returns, or
-    raises because of a signal handler, the caller has locked [t]. It is not
-    cancelled. *)
+(** [lock_again t] locks [t] for a task that must have it.
+
+    When it returns, or raises because of a signal handler, the caller has
+    locked [t]. It is not cancelled. *)

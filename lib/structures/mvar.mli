@@ -38,7 +38,7 @@
       serves all tasks that wait to {!read}, so it takes O(n) time for [n] of
       them.
 
-    See also the page on {{!/concord/lwt}Lwt}. *)
+    See also the pages on {{!/concord/lwt}Lwt} and {{!/concord/async}Async}. *)
 
 type 'a t
 (** A box for one value of type ['a]. *)
@@ -46,9 +46,11 @@ type 'a t
 (** {1 Creating} *)
 
 val create : ?name:string -> ?in_order:bool -> 'a -> 'a t
-(** [create v] returns a box that contains [v]. Reports call it by its [name].
-    With [~in_order:true] ([false] by default), newcomers never overtake
-    sleeping threads, but then threads may be ten times slower or more. *)
+(** [create v] returns a box that contains [v].
+
+    Reports call it by its [name]. With [~in_order:true] ([false] by default),
+    newcomers never overtake sleeping threads, but then threads may be ten times
+    slower or more. *)
 
 val create_empty : ?name:string -> ?in_order:bool -> unit -> 'a t
 (** [create_empty ()] returns an empty box. Its optional arguments are those of
