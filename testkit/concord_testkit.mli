@@ -8,32 +8,20 @@
     {!Host}. If you have written a structure, start with {!Operation}.
 
     {[
-      # module Take = struct
-          include Concord_testkit.Operation.Defaults
-          type t = int Concord.Mvar.t
-          let name = "Mvar.take"
-          let service = Concord_testkit.Operation.Takes
-          let create _ = Concord.Mvar.create_empty ()
-          let wait box _ = Concord.Mvar.take box
-          let release box x = if Concord.Mvar.try_put box x then 0 else x
-        end;;
-      module Take :
-        sig
-          val keeps : bool
-          val in_order : bool
-          val interruptible : bool
-          val event : 'a option
-          val release_event : 'a option
-          val waiters : 'a option
-          val close : 'a option
-          val fail : 'a option
-          type t = int Concord.Mvar.t
-          val name : string
-          val service : Concord_testkit.Operation.service
-          val create : 'a -> 'b Concord.Mvar.t
-          val wait : 'a Concord.Mvar.t -> 'b -> 'a
-          val release : int Concord.Mvar.t -> int -> int
-        end
+    module Take = struct
+      include Concord_testkit.Operation.Defaults
+
+      type t = int Concord.Mvar.t
+
+      let name = "Mvar.take"
+      let service = Concord_testkit.Operation.Takes
+      let create _ = Concord.Mvar.create_empty ()
+      let wait box _ = Concord.Mvar.take box
+      let release box x = if Concord.Mvar.try_put box x then 0 else x
+    end
+    ]}
+
+    {[
       # Concord_testkit.(Report.passed (Operation.check ~seconds:0.1 (module Take)))
       - : bool = true
     ]} *)

@@ -20,8 +20,8 @@
     - A {e structure} is an object that tasks wait in, for example a lock, a
       queue or a promise.
 
-    Here are both sides in short. The structure [bell] lets tasks wait until it
-    rings, and [run] is a scheduler for one thread, without cancellation:
+    Here are both sides in short. In the structure, tasks wait for a bell to
+    ring. [run] is a scheduler for one thread, without cancellation:
 
     {[
       # open Concord_suspend

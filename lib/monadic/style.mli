@@ -378,8 +378,8 @@ module type S = sig
       {[
         # let news = Bvar.create () in
           let report () =
-          while Bvar.waiters news = 0 do Thread.yield () done;
-          Bvar.broadcast news "sun"
+            while Bvar.waiters news = 0 do Thread.yield () done;
+            Bvar.broadcast news "sun"
           in
           let reporter = Thread.create report () in
           let* text = Bvar.wait news in
@@ -445,14 +445,14 @@ module type S = sig
         # let mutex = Mutex.create () and changed = Condition.create () in
           let ready = ref false in
           let rec until_ready () =
-          if !ready then return "ready"
-          else
-          let* () = Condition.wait changed mutex in
-          until_ready ()
+            if !ready then return "ready"
+            else
+              let* () = Condition.wait changed mutex in
+              until_ready ()
           in
           let prepare () =
-          Concord.Mutex.protect mutex (fun () -> ready := true);
-          Condition.signal changed
+            Concord.Mutex.protect mutex (fun () -> ready := true);
+            Condition.signal changed
           in
           let thread = Thread.create prepare () in
           let* text = Mutex.with_lock mutex until_ready in
@@ -500,7 +500,7 @@ module type S = sig
         {[
           # let two = Semaphore.Counting.make 2 in
             Semaphore.Counting.with_permit two (fun () ->
-            return (Semaphore.Counting.get_value two))
+              return (Semaphore.Counting.get_value two))
           - : int = 1
         ]}
 
@@ -536,7 +536,7 @@ module type S = sig
         {[
           # let free = Semaphore.Binary.make true in
             Semaphore.Binary.with_permit free (fun () ->
-            return (Semaphore.Binary.try_acquire free))
+              return (Semaphore.Binary.try_acquire free))
           - : bool = false
         ]}
 

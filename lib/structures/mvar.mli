@@ -38,7 +38,9 @@
       serves all tasks that wait to {!read}, so it takes O(n) time for [n] of
       them.
 
-    See also the pages on {{!/concord/lwt}Lwt} and {{!/concord/async}Async}. *)
+    MVars are among the structures of section 3.3 of "Effectively Composing
+    Concurrency Libraries", and its section 7 measures them. See also the pages
+    on {{!/concord/lwt}Lwt} and {{!/concord/async}Async}. *)
 
 type 'a t
 (** A box for one value of type ['a]. *)
