@@ -5,10 +5,11 @@
 type out_channel
 
 val stdout : out_channel
+(** [stdout] has a buffer of its own, beside that of Stdlib. Do not mix the two.
+*)
 
 val stderr : out_channel
-(** [stdout] and [stderr] have buffers of their own, beside those of Stdlib. Do
-    not mix the two. *)
+(** [stderr] has a buffer of its own too. *)
 
 val out_channel_of_descr : Unix.file_descr -> out_channel
 (** [out_channel_of_descr fd] is a channel that writes to [fd].

@@ -37,6 +37,8 @@ val length : ('x, 'a) t -> int
     It is exact, unless a waiter withdraws while others withdraw or are resumed.
     O(1). *)
 
+(** {2 Adding and removing} *)
+
 val push : ('x, 'a) t -> ('x, 'a) Waiter.t -> ('x, 'a) t
 (** [push t w] adds [w] at the end. O(1). *)
 
@@ -60,6 +62,8 @@ val count_withdrawn : ('x, 'a) t -> ('x, 'a) t
 (** [count_withdrawn t] counts one more waiter of the queue as withdrawn.
 
     Call it after {!Waiter.mark_withdrawn}. Amortised O(1). *)
+
+(** {2 All waiters} *)
 
 val iter : (('x, 'a) Waiter.t -> unit) -> ('x, 'a) t -> unit
 (** [iter f t] calls [f] for each waiter in the order in which they arrived,
