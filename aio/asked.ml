@@ -11,12 +11,13 @@ let read () =
   let check = function
     | "" | "poll" | "io_uring" | "domain" -> ()
     | other ->
-        refuse asked (other ^ " is none of the words poll, io_uring and domain")
+        refuse asked
+          (other ^ " is unknown, use the words poll, io_uring and domain")
   in
   List.iter check words;
   let multiplexer =
     match (has "poll", has "io_uring") with
-    | true, true -> refuse asked "poll and io_uring exclude each other"
+    | true, true -> refuse asked "use either poll or io_uring, not both"
     | true, false -> Some Poll
     | false, true -> Some Io_uring
     | false, false -> None

@@ -54,7 +54,7 @@ let descr t = t.fd
 let is_file t = t.is_file
 let is_closed t = Promise.is_resolved t.shut
 
-(* A standard descriptor is closed whoever else has it. *)
+(* A standard descriptor is closed even if other channels share it. *)
 let close t =
   as_sys_error @@ fun () ->
   if Promise.try_fill t.shut () then
@@ -81,21 +81,21 @@ let with_io name t f =
 let read t b pos len = with_io "read" t (fun io -> Io.read io b pos len)
 let write t b pos len = with_io "write" t (fun io -> Io.write io b pos len)
 
-(* [Unix.lseek] for several steps that no close comes between. *)
+(* Passes [Unix.lseek] to [f]. The descriptor can't be closed between the calls in [f]. *)
 let seeking t f =
   with_io "lseek" t (fun io ->
       Io.using "lseek" io (fun () -> f (Unix.lseek t.fd)))
 
 let seek t position = ignore (seeking t (fun seek -> seek position SEEK_SET))
 
-(* As in Stdlib, at 0 also if it appends. *)
+(* As in Stdlib, a channel begins at 0 even if it appends. *)
 let first_position t = function
   | Some position -> position
   | None -> (
       try seeking t (fun seek -> seek 0 SEEK_CUR) with Unix.Unix_error _ -> -1)
 
-(* A regular file says it without being sought in: another channel may be reading. One of
-   /proc says 0, although it has bytes. *)
+(* The length of a regular file is known without a seek, which would disturb another channel that
+   reads. Files in /proc have a size of 0 although they have bytes, so they need the seek. *)
 let length t =
   seeking t @@ fun seek ->
   let here = seek 0 SEEK_CUR in

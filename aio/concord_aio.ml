@@ -6,12 +6,13 @@ let readable_evt fd = Readiness.evt fd Read
 let writable_evt fd = Readiness.evt fd Write
 let flush_standard () = Ensure.finally flush stdout flush stderr
 
-(* They are flushed after all tasks, and still in the loop. *)
+(* The standard channels are flushed after all tasks have ended, but still in the loop, so that
+   the flush can wait. *)
 let run f =
   Readiness.run (fun () ->
       Ensure.finally flush_standard () Concord_fifo.Scope.run (fun _ -> f ()))
 
-(* As Stdlib's, which flush what asks the question first. *)
+(* As in Stdlib, the output is flushed first, because it may have the question for the user. *)
 let read_line () =
   flush stdout;
   Stdlib.(flush stdout);

@@ -5,10 +5,11 @@ let read fd b pos len = Io.with_ "read" fd (fun io -> Io.read io b pos len)
 let single_write fd b pos len =
   Io.with_ "write" fd (fun io -> Io.write io b pos len)
 
-(* A string's bytes are only read. *)
+(* [unsafe_of_string] is safe here, because the bytes are only read. *)
 let single_write_substring fd s = single_write fd (Bytes.unsafe_of_string s)
 
-(* One owner for all parts: the number may be another file's before the last one. *)
+(* All parts are written with one owner. Otherwise the descriptor could be closed and belong to
+   another file before the last part. *)
 let write fd b pos len =
   Io.check "Concord_aio.write" (Bytes.length b) pos len;
   Io.with_ "write" fd @@ fun io ->
@@ -25,7 +26,7 @@ let write_substring fd s pos len =
 
 (* --- Sockets -------------------------------------------------------------- *)
 
-(* Non-blocking, whatever it is. *)
+(* Makes the socket non-blocking, even if it is a standard descriptor. *)
 let with_socket name fd f =
   Io.with_ name fd (fun io ->
       if io.kind = Shared then set_nonblock fd;
@@ -49,15 +50,16 @@ let recvfrom fd b pos len flags =
 let sleepf seconds = Concord.Event.(sync (timeout seconds))
 let sleep seconds = sleepf (float seconds)
 
-(* Some sockets of the same machine have a queue, and no poll tells whether it is full: waits
-   for a place in it, each time longer. *)
+(* Some sockets of the same machine have a queue, and poll doesn't say whether it is full. So
+   the task sleeps until there may be room, each time longer. *)
 let longer_pauses () =
   let pause = ref 0.001 in
   fun () ->
     sleepf !pause;
     pause := Float.min 0.016 (2. *. !pause)
 
-(* To be full is a state of this socket, of which poll tells, or of another one. *)
+(* If the queue of this socket is full, poll says when it has room. If that of the receiver is
+   full, poll says nothing, so the task sleeps. *)
 let sendto fd b pos len flags address =
   with_socket "sendto" fd @@ fun io ->
   let pause = longer_pauses () and is_first = ref true in
@@ -68,7 +70,7 @@ let sendto fd b pos len flags address =
   in
   Io.retry "sendto" io ~wait (fun () -> Unix.sendto fd b pos len flags address)
 
-(* The peer may have gone since: then the next connection counts. *)
+(* If the peer has closed the connection already, the next connection is accepted. *)
 let rec try_accept cloexec fd =
   match Unix.accept ~cloexec fd with
   | connection -> connection

@@ -1,7 +1,7 @@
 module File = Channel_file
 
-(* An operation first sees to it that what it takes is in [buffer], between [first] and
-   [next], and takes it last: if it is cancelled before, it has taken nothing. *)
+(* An operation first fills [buffer] until the bytes that it needs are there, between [first] and
+   [next]. It takes them last. So if it is cancelled before, it has taken nothing. *)
 type in_channel = {
   source : File.t;
   in_size : int;
@@ -9,7 +9,7 @@ type in_channel = {
       (** Larger than [in_size] only if one operation takes more. *)
   mutable first : int;
   mutable next : int;
-  mutable read_to : int;  (** The position in the file of what is at [next]. *)
+  mutable read_to : int;  (** The position in the file of the byte at [next]. *)
 }
 
 (* Most files are small, and 64 kB take longer to allocate than to read. *)
@@ -19,7 +19,7 @@ let in_channel ?at ?standard fd =
   let source = File.create ?standard fd in
   {
     source;
-    (* Stdlib's size; but of a socket there may be many *)
+    (* Files have Stdlib's size. Others have less, because there may be many sockets. *)
     in_size = (if File.is_file source then 65536 else 16384);
     buffer = Bytes.empty;
     first = 0;
@@ -40,7 +40,8 @@ let with_open_in name f =
   let ic = open_in name in
   Ensure.finally close_in_noerr ic f ic
 
-(* What is in memory is read at once, but not so much that other tasks would wait for it. *)
+(* A file that is in the system's memory is read at once, but not so much that other tasks would
+   notice it. *)
 let most_at_once = 262_144
 
 let rec fills fd b n =
@@ -74,7 +75,8 @@ let read_file name =
 
 let buffered t = t.next - t.first
 
-(* There is room behind [next] then. What is in the buffer is moved only if it is small. *)
+(* Makes room behind [next]. The bytes in the buffer are moved only if they fill at most half
+   of it. Otherwise the buffer grows. *)
 let make_room t =
   let n = buffered t and size = Bytes.length t.buffer in
   if n = 0 || t.next = size then begin
@@ -91,7 +93,7 @@ let make_room t =
     t.next <- n
   end
 
-(* [false] at the end of the file. *)
+(* Reads more bytes into the buffer. The result is [false] at the end of the file. *)
 let refill t =
   make_room t;
   let n = File.read t.source t.buffer t.next (Bytes.length t.buffer - t.next) in
@@ -122,7 +124,7 @@ let rec newline t i =
   else if Bytes.unsafe_get t.buffer i = '\n' then Some i
   else newline t (i + 1)
 
-(* The first [seen] bytes have no newline. *)
+(* The next line, where the first [seen] bytes of the buffer are known to have no newline. *)
 let rec line t seen =
   match newline t (t.first + seen) with
   | Some i ->
@@ -181,7 +183,7 @@ let input_binary_int t =
   fill t 4;
   Int32.to_int (String.get_int32_be (take t 4) 0)
 
-(* As in Stdlib, the header is taken although it is that of no object. *)
+(* As in Stdlib, a bad header is consumed too. *)
 let input_value t =
   reading t @@ fun () ->
   if buffered t = 0 && not (refill t) then raise End_of_file;
@@ -202,7 +204,7 @@ let input_value t =
 
 let pos_in t = t.read_to - buffered t
 
-(* What is in the buffer, from its beginning to [next], is not read again. *)
+(* If the position is in the buffer, anywhere before [next], nothing is read again. *)
 let seek_in t position =
   reading t @@ fun () ->
   let back = t.read_to - position in
@@ -216,5 +218,5 @@ let seek_in t position =
 
 let in_channel_length t = reading t (fun () -> File.length t.source)
 
-(* Unix has one mode. *)
+(* Text and binary mode are the same on Unix. *)
 let set_binary_mode_in (_ : in_channel) (_ : bool) = ()

@@ -7,11 +7,11 @@ type t = { owner : Owner.t; kind : kind; shut : unit Promise.t option }
 
 let is_standard fd = fd = Unix.stdin || fd = Unix.stdout || fd = Unix.stderr
 
-(* Until then the number may be an old file's or a new one's. *)
+(* Until the number was given back, it may belong to the old file or to a new one. *)
 let closes closed = ignore (Promise.await closed : exn option)
 
-(* [None] if the number was closed by other means than ours, and is another file's now. The
-   standard descriptors are whatever [dup2] makes of them. *)
+(* [None] if other code than this library has closed the number, and it belongs to another file
+   now. Standard descriptors may change, because programs replace them by [dup2]. *)
 let recognise ~shared owner =
   let fd = Owner.descr owner in
   let nature () = Native.nature ~nonblock:(not shared) fd in
@@ -45,7 +45,8 @@ let with_now name fd f =
   let t = find_by ~wait:(fun _ -> Thread.yield ()) ~shared:false name fd in
   Ensure.finally Owner.leave t.owner f t
 
-(* A job may take as long as it likes. Whoever is told so waits for nothing else. *)
+(* [true] if jobs of workers may use the descriptor. Such a job may take any time, so a close
+   doesn't wait for it. *)
 let has_jobs owner =
   let fd = Owner.descr owner and identity = Atomic.get (Owner.identity owner) in
   is_standard fd || (identity >= 0 && Native.is_file identity)
@@ -70,12 +71,13 @@ let close fd =
 
 (* --- Turns ---------------------------------------------------------------- *)
 
-(* How many operations more of this domain need not wait before the others have a turn. *)
+(* How many more operations of this domain may be performed at once, before other tasks have to
+   run. *)
 let at_a_time = 128
 let left = Domain.DLS.new_key (fun () -> ref at_a_time)
 
-(* Before the operation: if the task is cancelled here, nothing has happened. Where a host
-   refuses to suspend, there is nobody to give a turn to. *)
+(* Called before the operation, so that nothing has happened if the task is cancelled here. If
+   the host refuses to suspend, the caller can give its turn to no other task. *)
 let give_turn () =
   let left = Domain.DLS.get left in
   decr left;
@@ -120,14 +122,16 @@ let perform name t direction f =
       wait ();
       try_again name t ~wait f
 
-(* As [Unix] does, which also checks what is no part of the bytes. *)
+(* [Unix] copies at most so many bytes in a call. It also raises if the range isn't a part of the
+   bytes. *)
 let max_bytes = 65536
 let is_part length pos len = 0 <= pos && 0 <= len && pos <= length - len
 
 let check name length pos len =
   if not (is_part length pos len) then invalid_arg name
 
-(* A file's that is in memory need no worker: then [now] is not -1. *)
+(* If the bytes of a file are in the system's memory, no worker is needed. Then the result of
+   [now] isn't -1. *)
 let transfer name t direction ~now call b pos len =
   let fd = Owner.descr t.owner in
   let call () = call fd b pos len in
@@ -142,7 +146,7 @@ let transfer name t direction ~now call b pos len =
 let read t b pos len =
   transfer "read" t Read ~now:Native.read_now Unix.read b pos len
 
-(* A pipe that is ready takes so much without blocking. *)
+(* A pipe that is ready for writing takes so many bytes without blocking. *)
 let pipe_buf = 4096
 
 let write t b pos len =

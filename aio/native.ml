@@ -19,7 +19,7 @@ external write_now : Unix.file_descr -> bytes -> int -> int -> int
 
 external open_now : string -> int -> int = "concord_aio_open_now" [@@noalloc]
 
-(* Those flags with which nothing is created or changed, and nothing waits. *)
+(* With only these flags, opening creates and changes nothing, and doesn't wait. *)
 let is_simple : Unix.open_flag -> bool = function
   | O_RDONLY | O_WRONLY | O_RDWR | O_CLOEXEC | O_SHARE_DELETE | O_NOCTTY -> true
   | _ -> false

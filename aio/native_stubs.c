@@ -1,4 +1,4 @@
-/* What the module Native asks of Linux. Elsewhere each answer is that of a system which cannot tell. */
+/* The functions of the module Native, which need Linux. On other systems each of them returns "not known". */
 
 #define _GNU_SOURCE
 #include <caml/mlvalues.h>
@@ -14,7 +14,7 @@
 #include <sys/epoll.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
-/* These headers are Linux's own, which are not installed with every C library. Without them there is no RESOLVE_CACHED. */
+/* Some C libraries are installed without these headers of Linux. Without them, RESOLVE_CACHED isn't defined. */
 #if defined(SYS_openat2) && defined(__has_include)
 #if __has_include(<linux/openat2.h>)
 #include <linux/openat2.h>
@@ -22,8 +22,8 @@
 #endif
 #endif
 
-/* Whether the system can wait for it. An instance of epoll in which nothing ever waits is asked to remove the descriptor: it
-   answers EPERM if that cannot be waited for, and ENOENT otherwise. */
+/* Whether the system can wait for fd. To find out, fd is removed from an instance of epoll that is always empty. The error is
+   EPERM if epoll can't wait for such a file, and ENOENT otherwise. */
 static int can_wait(int fd)
 {
 #ifdef __linux__
@@ -40,7 +40,7 @@ static int can_wait(int fd)
     if (fd == epoll) return 1;
     if (epoll_ctl(epoll, EPOLL_CTL_DEL, fd, &event) == 0 || errno == ENOENT) return 1;
     if (errno == EPERM) return 0;
-    /* the program has closed the instance */
+    /* The program has closed the instance, so make another one. */
     atomic_compare_exchange_strong(&instance, &epoll, -1);
   }
 #endif
@@ -58,7 +58,7 @@ value concord_aio_generation(value unit)
   return Val_int(generation);
 }
 
-/* The lowest bit: is it a file; the others: which one. Or -1. */
+/* The lowest bit says whether it is a file, and the others identify it. -1 is an error. */
 value concord_aio_nature(value v_fd, value v_nonblock)
 {
   int fd = Int_val(v_fd), is_file;
@@ -77,7 +77,8 @@ value concord_aio_nature(value v_fd, value v_nonblock)
   return Val_long((long) ((identity << 1 | is_file) & (Max_long >> 1)));
 }
 
-/* What need not wait. Both give -1 also on an error, which the call that may wait will give again. */
+/* Reads or writes only if that need not wait. The result is -1 otherwise, and also on an error, because the call that may
+   wait will report the error again. */
 #if defined(__linux__) && defined(RWF_NOWAIT)
 #define NOW(call) \
   struct iovec part = { .iov_base = Bytes_val(v_bytes) + Long_val(v_pos), .iov_len = Long_val(v_len) }; \
@@ -88,8 +89,8 @@ value concord_aio_nature(value v_fd, value v_nonblock)
 value concord_aio_read_now(value v_fd, value v_bytes, value v_pos, value v_len) { NOW(preadv2); }
 value concord_aio_write_now(value v_fd, value v_bytes, value v_pos, value v_len) { NOW(pwritev2); }
 
-/* O_PATH opens nothing but the name, so that neither a device nor a FIFO notices. Only then the file is opened, without
-   waiting, should it be another one by now. */
+/* O_PATH opens only the name, so it has no effect on a device or a FIFO. If this is a regular file, it is opened for use. It
+   may be another file by now, so O_NONBLOCK makes sure that this doesn't wait. */
 value concord_aio_open_now(value v_name, value v_flags)
 {
 #if defined(__linux__) && defined(SYS_openat2) && defined(RESOLVE_CACHED)

@@ -5,7 +5,8 @@ type out_channel = {
   out_size : int;
   mutable pending : bytes;
   mutable start : int;
-  mutable stop : int;  (** From [start] to here it is to be written. *)
+  mutable stop : int;
+      (** The bytes from [start] to here are not written yet. *)
   mutable written_to : int;  (** The position in the file at [start]. *)
 }
 
@@ -13,7 +14,7 @@ let out_channel ?at ?standard fd =
   let sink = File.create ?standard fd in
   {
     sink;
-    (* for what is written to a file a worker may be asked each time *)
+    (* Files have larger buffers, because each write to a file may need a worker. *)
     out_size = (if File.is_file sink then 65536 else 16384);
     pending = Bytes.empty;
     start = 0;
@@ -65,7 +66,7 @@ let output_substring t s pos len =
 
 let output_string t s = output_substring t s 0 (String.length s)
 
-(* The bytes are only read. *)
+(* [unsafe_to_string] is safe here, because the bytes are only read. *)
 let output t b pos len =
   Io.check "output" (Bytes.length b) pos len;
   output_substring t (Bytes.unsafe_to_string b) pos len
@@ -81,7 +82,7 @@ let output_binary_int t n =
 
 let output_value t v = output_string t (Marshal.to_string v [])
 
-(* A channel that is closed has nothing to write, as in Stdlib. *)
+(* As in Stdlib, flushing a closed channel does nothing. *)
 let flush t =
   if not (File.is_closed t.sink) then writing t (fun () -> write_all t)
 
@@ -99,7 +100,7 @@ let out_channel_length t = writing t (fun () -> File.length t.sink)
 let set_binary_mode_out (_ : out_channel) (_ : bool) = ()
 let close_out t = Ensure.finally File.close t.sink flush t
 
-(* As in Stdlib, whatever it is. *)
+(* As in Stdlib, all exceptions are ignored. *)
 let close_out_noerr t = try close_out t with _ -> ()
 
 let with_open_out name f =

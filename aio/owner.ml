@@ -1,29 +1,31 @@
 module Promise = Concord.Promise
 module Atomically = Concord.Private.Atomically
 
-(* [state]: twice the number of uses, plus [reference] for each reference, plus one if it is
-   closing.
+(* [state] is twice the number of uses, plus [reference] for each reference, plus one if the
+   owner is closing.
 
-   Left by        To                   By whom
+   State          To                   By whom
    s, even        s + reference        [find]
-   s              s - reference        [leave]; if 0 is left, it lets the owner go
+   s              s - reference        [leave]. If 0 is left, it lets the owner go
    s, even        s + 2                [using] and [watch] when they begin
-   s              s - 2                the same when they end; if 0 is left, they let the owner
-                                       go; if it is closing and no use is left, they finish
-   s, even        s + 1                the one [close] or [abandon] that has set [closing]; if
-                                       there is no use, it finishes, else it tells the watchers
-   0              gone                 whoever let it go; it removes the owner from the table
-   gone, odd      (never)
+   s              s - 2                the same when they end. If 0 is left, they let the owner
+                                       go. If it is closing and no use is left, they finish
+   s, even        s + 1                the one [close] or [abandon] that has set [closing]. If
+                                       there is no use, it finishes, else it calls the watchers
+   0              gone                 the thread that lets it go, which then removes the owner
+                                       from the table
+   gone (odd)     (never)
 
-   A closing owner has no new uses. So one thread comes to no use, once, and finishes. [using]
-   and [watch] need a reference, or a use, so that the owner is not gone meanwhile.
+   A closing owner gets no new uses. So exactly one thread finds, once, that no use is left,
+   and that thread finishes. [using] and [watch] need a reference or a use, so that the owner
+   is not gone meanwhile.
 
-   [closing]: None, or what the one who closes has made; [watchers]: those of whom each has one
-   use. A watcher is added before it looks whether the owner is closing, and whoever closes
-   looks for watchers after that: so one of the two sees the other.
+   [closing] is [None], or the record of the one call that closes. Each of the [watchers] has
+   one use. A watcher is added before it checks whether the owner is closing. The call that
+   closes reads the watchers after it has marked the owner. So one of the two sees the other.
 
-   A signal handler may raise anywhere but between a change of [state] and what follows from
-   it: there is no polling point until that is done, or [Ensure.completed] does it. *)
+   A signal handler may raise anywhere, except between a change of [state] and its consequence.
+   Either there is no polling point in between, or [Ensure.completed] does the rest. *)
 type t = {
   fd : Unix.file_descr;
   state : int Atomic.t;
@@ -31,16 +33,17 @@ type t = {
   watchers : watcher list Atomic.t;
   channels : int Atomic.t;
   identity : int Atomic.t;  (** All threads that use it write the same. *)
-  generation : int;  (** Of processes. *)
+  generation : int;  (** The process that made it, see [Native]. *)
 }
 
-(* Its fields are written by the one who closes, and then by the one who finishes. *)
+(* The thread that closes writes the fields first, and then the thread that finishes. *)
 and closing = {
   closed : exn option Promise.t;
   abandoned : bool;
-  mutable uses_then : int;  (** How many there were; -1: not closing yet. *)
+  mutable uses_then : int;
+      (** How many uses there were when it began to close, or -1 before. *)
   mutable given_back : bool;
-  mutable error : exn option;  (** What [Unix.close] raised. *)
+  mutable error : exn option;  (** The exception of [Unix.close]. *)
 }
 
 and watcher = { forget : t -> unit }
@@ -67,13 +70,13 @@ let identity t = t.identity
 
 (* --- The table ------------------------------------------------------------ *)
 
-(* [table]: a cell for each number up to some number; the cells of a smaller table are in the
-   larger one too.
+(* [table] has a cell for each number up to some number. A larger table has the same cells as
+   the one before.
 
    A cell     Left by           To      By whom
    None       find              Some t  any thread, with a new [t]
-   Some t     removal           None    whoever let [t] go, closed it or abandoned it; also
-                                        any thread that finds it gone *)
+   Some t     removal           None    the thread that let [t] go, closed it or abandoned it,
+                                        or any thread that finds it gone *)
 let table : t option Atomic.t array Atomic.t = Atomic.make [||]
 let int_of_fd : Unix.file_descr -> int = Iomux.Util.fd_of_unix
 
@@ -93,7 +96,7 @@ let remove t =
   let cell = cell (int_of_fd t.fd) in
   match Atomic.get cell with
   | Some other as before when other == t ->
-      (* if this fails, another thread has removed it *)
+      (* If this fails, another thread has removed it. *)
       ignore (Atomic.compare_and_set cell before None : bool)
   | Some _ | None -> ()
 
@@ -108,7 +111,9 @@ let rec find ~wait name fd =
   | None as before ->
       let t = create fd in
       if Atomic.compare_and_set cell before (Some t) then t
-      else (* another thread found it first *) find ~wait name fd
+      else
+        (* Another thread has installed an owner. *)
+        find ~wait name fd
   | Some t ->
       let state = Atomic.get t.state in
       if state = gone then begin
@@ -131,7 +136,7 @@ let leave t =
 
 (* --- The end -------------------------------------------------------------- *)
 
-(* Linux has closed it also if it says [EINTR]. *)
+(* Linux has closed the descriptor even if the error is [EINTR]. *)
 let give_back t closing =
   begin match Unix.close t.fd with
   | () | (exception Unix.Unix_error (EINTR, _, _)) -> ()
@@ -139,18 +144,19 @@ let give_back t closing =
   end;
   closing.given_back <- true
 
-(* The promise is filled last: then the number has no owner, whoever has got it from the
-   system since. *)
+(* The promise is filled last. Then this owner has left the table, even if another file has got
+   the number since. *)
 let finish t =
   let closing = closing t in
   if not (closing.abandoned || closing.given_back) then give_back t closing;
   remove t;
   ignore (Promise.try_fill closing.closed closing.error : bool)
 
-(* In a child process those uses never end that are of the parent's other threads. *)
+(* In a child process, uses by the parent's other threads never end. *)
 let is_inherited t = t.generation <> Native.generation ()
 
-(* An owner that was abandoned is not found any more once it is closing. *)
+(* An abandoned owner is removed from the table before it is marked as closing, because its
+   number already belongs to another file. *)
 let finish_or_tell t =
   let closing = closing t in
   if closing.abandoned then remove t;
@@ -159,7 +165,7 @@ let finish_or_tell t =
   if closing.uses_then = 0 || is_inherited t then finish t
   else List.iter (fun { forget } -> forget t) (Atomic.get t.watchers)
 
-(* [None] if it was closing already. *)
+(* The result is [None] if it was closing already. *)
 let begin_to_close t ~abandoned =
   let closed = Promise.create ~name:"a descriptor that is closed" () in
   let closing =
@@ -174,20 +180,23 @@ let begin_to_close t ~abandoned =
 let close t = begin_to_close t ~abandoned:false
 let abandon t = ignore (begin_to_close t ~abandoned:true : _ option)
 
-(* --- What is in flight ---------------------------------------------------- *)
+(* --- Uses ----------------------------------------------------------------- *)
 
 let rec try_use t =
   let state = Atomic.get t.state in
   if state land 1 = 1 then false
   else if Atomic.compare_and_set t.state state (state + 2) then true
-  else (* another use or reference began or ended, or it is closing *) try_use t
+  else
+    (* Another use or reference began or ended, or it is closing now. *)
+    try_use t
 
 let end_use t =
   let state = Atomic.fetch_and_add t.state (-2) in
   if state = 2 then let_go t
   else if state land 1 = 1 && uses state = 1 then begin
     Ensure.completed finish t;
-    (* OCaml polls at the beginning of a function that ends by calling an unknown one *)
+    (* This [()] avoids a tail call. A function that ends by a tail call of an unknown function
+       has a polling point at its beginning. *)
     ()
   end
 
@@ -197,7 +206,8 @@ let using name t f =
 
 let watches t watcher = List.memq watcher (Atomic.get t.watchers)
 
-(* What a signal handler raises in an update has it change nothing. *)
+(* If a signal handler raises in the update, nothing has changed, and [Ensure.completed] calls it
+   again. *)
 let unwatch t watcher =
   let try_unwatch t =
     if watches t watcher then begin
@@ -208,7 +218,7 @@ let unwatch t watcher =
   Ensure.completed try_unwatch t
 
 let watch t watcher =
-  (* before the use begins, for what allocates may raise *)
+  (* Allocated before the use begins, because a signal handler may raise in an allocation. *)
   let add = List.cons watcher in
   if watches t watcher then not (is_closing t)
   else

@@ -1,11 +1,12 @@
 (* [made], with the generation of each process
 
    State   Left by  To           By whom
-   values  get      a new one,   any thread of a process that is not that of the first one
-                    and values
+   values  get      a new one,   any thread, if the first of the values belongs to another
+                    and values   process
 
-   What the parents made is kept: to collect a condition variable on which a thread waited when
-   the process was forked would block forever. *)
+   The values of the parents are kept. They may have condition variables on which a thread
+   waited when the process was forked, and the collection of such a variable would block
+   forever. *)
 type 'a t = { make : unit -> 'a; made : (int * 'a) list Atomic.t }
 
 let create make = { make; made = Atomic.make [] }

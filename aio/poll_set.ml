@@ -2,11 +2,11 @@ module By_fd = Multiplexer.By_fd
 module Poll = Iomux.Poll
 module Flags = Poll.Flags
 
-(* Each call tells the system all of it anyway, so nothing else is kept. *)
+(* Each call of [poll] passes all descriptors to the system, so no other state is kept. *)
 type t = {
   mutable waited_for : Flags.t By_fd.t;
   mutable size : int;
-  mutable poll : Poll.t;  (** For so many at most. *)
+  mutable poll : Poll.t;  (** Has room for [size] descriptors. *)
 }
 
 let set t fd ~read ~write =

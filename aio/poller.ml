@@ -11,43 +11,49 @@ type message =
       owner : Owner.t;
       direction : direction;
       wait : wait;
-      mutable refers : bool;  (** Has it a reference to the owner? *)
+      mutable refers : bool;
+          (** [true] while the message has a reference to the owner. *)
     }
   | Withdrawn of Unix.file_descr
   | Forget of Owner.t
   | Wake
 
-(* One descriptor, while anybody waits for it. *)
+(* A descriptor for which tasks wait. *)
 type slot = {
-  owner : Owner.t;  (** Whom it watches. *)
+  owner : Owner.t;  (** The owner that the poller watches. *)
   mutable readers : wait list;  (** Latest first. *)
   mutable writers : wait list;
   mutable total : int;
   mutable withdrawn : int;
-      (** At least as many as are withdrawn: a waiter that was resumed and
-          withdrawn may be counted for a later slot of the same descriptor. *)
+      (** At least the number of withdrawn waiters. It may be more, because a
+          waiter that was resumed and withdrawn may be counted for a later slot
+          of the same descriptor. *)
 }
 
 type t = {
   inbox : message Poller_inbox.t;
   watcher : Owner.watcher;
-  mutable generation : int;  (** Of the process. *)
+  mutable generation : int;  (** The process, see [Native]. *)
   mutable multiplexer : Multiplexer.t;
   mutable table : slot By_fd.t;
-  mutable polls : bool;  (** Is the loop in {!poll}? *)
-  mutable stale : bool;  (** Has the multiplexer to be told all of it again? *)
+  mutable polls : bool;  (** [true] while the loop is in {!poll}. *)
+  mutable stale : bool;
+      (** [true] if all slots must be passed to the multiplexer again. *)
   mutable waiting : int;  (** The sum of all [total]. *)
-  mutable woken : bool;  (** Since {!poll} last returned. *)
-  mutable taken : message list;  (** From the inbox; latest first. *)
+  mutable woken : bool;
+      (** [true] if the loop was woken since {!poll} last returned. *)
+  mutable taken : message list;
+      (** Messages that were taken from the inbox, latest first. *)
   due : message list ref;
-      (** To be served before what is [taken]; oldest first. *)
+      (** Messages to serve before those in [taken], oldest first. *)
   leaving : Owner.t list ref;
-      (** Watched without a slot, until the system has let the file go. *)
-  owed : (exn option * wait) list ref;  (** To be resumed next. *)
+      (** Owners without a slot, which are watched until the system has let the
+          file go. *)
+  owed : (exn option * wait) list ref;  (** Waits to be resumed next. *)
 }
 
-(* A signal handler may raise anywhere: what is due stays in the list until it is done. To do
-   it twice does no harm. *)
+(* A signal handler may raise anywhere, so an item stays in the list until [f] has returned.
+   Calling [f] twice for an item does no harm. *)
 let rec do_all list f =
   match !list with
   | [] -> ()
@@ -56,7 +62,7 @@ let rec do_all list f =
       list := rest;
       do_all list f
 
-(* --- Made, and closed ----------------------------------------------------- *)
+(* --- Creation ------------------------------------------------------------- *)
 
 let multiplexer () =
   let ring ~otherwise =
@@ -67,8 +73,8 @@ let multiplexer () =
   | Some Io_uring ->
       ring ~otherwise:(fun () ->
           failwith
-            "CONCORD_AIO=io_uring: there is no io_uring here, or uring was not \
-             installed when concord-aio was built; use CONCORD_AIO=poll")
+            "CONCORD_AIO=io_uring: this system has no io_uring, or uring was \
+             not installed when concord-aio was built. Use CONCORD_AIO=poll")
   | None -> ring ~otherwise:(fun () -> Poll_set.create ())
 
 let create () =
@@ -95,7 +101,7 @@ let create () =
     owed = ref [];
   }
 
-(* That nobody serves. *)
+(* Pollers that no loop serves now. *)
 let spares : t list Atomic.t = Atomic.make []
 
 let rec take () =
@@ -103,7 +109,9 @@ let rec take () =
   | [] -> create ()
   | t :: rest as before ->
       if Atomic.compare_and_set spares before rest then t
-      else (* another loop began or ended *) take ()
+      else
+        (* Another loop began or ended. *)
+        take ()
 
 let give_back t = Concord.Private.Atomically.update_surely spares (List.cons t)
 
@@ -115,8 +123,8 @@ let enlist t owner direction waiter value =
   post t
     (Add { owner; direction; wait = Wait { waiter; value }; refers = true })
 
-(* The system holds the file of a descriptor that it waits for: it is let go now, for its
-   user may close it next. *)
+(* While the system waits for a descriptor, it keeps the file open. The message makes the loop
+   let it go now, because the user may close the descriptor next. *)
 let count_withdrawn t fd = post t (Withdrawn fd)
 let wake t = post t Wake
 let waiting t = t.waiting
@@ -145,7 +153,8 @@ let set t slot =
 let set_bell t =
   t.multiplexer.set (Poller_inbox.bell t.inbox) ~read:true ~write:false
 
-(* What the multiplexer had found when a signal handler raised is lost. *)
+(* When a signal handler raised, answers of the multiplexer may have been lost. So all slots are
+   passed to it again. *)
 let refresh t =
   let forget fd = t.multiplexer.set fd ~read:false ~write:false in
   forget (Poller_inbox.bell t.inbox);
@@ -172,14 +181,14 @@ let settle t slot =
     t.table <- By_fd.remove (fd slot) t.table
   end
 
-(* [None] if there is no slot, or the number has had another owner since. *)
+(* [None] if there is no slot, or if the number has another owner now. *)
 let slot_of t owner =
   match By_fd.find_opt (Owner.descr owner) t.table with
   | Some slot as found when slot.owner == owner -> found
   | Some _ | None -> None
 
-(* If the loop was the last user, this closes the descriptor. One that is waited for again is
-   still watched. *)
+(* If the loop was the last user of a descriptor, this closes it. If tasks wait for it again,
+   the loop still watches it. *)
 let leave t =
   do_all t.leaving (fun owner ->
       if Option.is_none (slot_of t owner) then Owner.unwatch owner t.watcher)
@@ -192,7 +201,7 @@ let leave_settled t =
 
 let pay t = do_all t.owed (fun (error, wait) -> resume error wait)
 
-(* In the order of arrival. *)
+(* Resumes the waiters in the order in which they came. *)
 let answer t slot ~readers ~writers error =
   let owe waits others =
     List.fold_left (fun owed wait -> (error, wait) :: owed) others waits
@@ -202,7 +211,7 @@ let answer t slot ~readers ~writers error =
   if readers then slot.readers <- [];
   if writers then slot.writers <- [];
   settle t slot;
-  (* so that whoever is resumed can close it at once *)
+  (* The loop leaves the owner first, so that a resumed task can close the descriptor at once. *)
   if t.multiplexer.is_settled () then leave t;
   pay t
 
@@ -211,7 +220,8 @@ let bad_descriptor = Unix.Unix_error (EBADF, "poll", "")
 let forget t slot =
   answer t slot ~readers:true ~writers:true (Some bad_descriptor)
 
-(* [None] if the owner is closing. Another owner of the number has lost it. *)
+(* [None] if the owner is closing. If a slot has another owner, that one has lost the number,
+   so the slot is forgotten. *)
 let rec watched_slot t owner =
   match By_fd.find_opt (Owner.descr owner) t.table with
   | Some slot when slot.owner == owner -> Some slot
@@ -248,7 +258,9 @@ let serve t = function
       end
   | Withdrawn fd -> (
       match By_fd.find_opt fd t.table with
-      | None -> (* the waiter was resumed as well *) ()
+      | None ->
+          (* The waiter was resumed meanwhile. *)
+          ()
       | Some slot ->
           slot.withdrawn <- slot.withdrawn + 1;
           if 2 * slot.withdrawn > slot.total then begin
@@ -261,9 +273,9 @@ let serve t = function
       | Some slot -> forget t slot
       | None -> t.leaving := owner :: !(t.leaving))
 
-(* Where two fields are set, and where the inbox is taken into one, no polling point comes
-   between: a signal handler that raised there would lose messages, or have them served
-   twice. *)
+(* There is no polling point between the writes of two fields, or between taking the inbox and
+   storing its messages in a field. A signal handler that raised there would lose messages, or
+   make the loop serve them twice. *)
 
 let serve_taken t =
   do_all t.due (serve t);
@@ -312,7 +324,8 @@ let move t ~into =
 
 (* --- Polling -------------------------------------------------------------- *)
 
-(* In a child process the bell and the multiplexer would be the parent's too. *)
+(* A child process would share the bell and the multiplexer with its parent, so it gets its
+   own. *)
 let own_all t =
   let generation = Native.generation () in
   if generation <> t.generation then begin
@@ -323,10 +336,12 @@ let own_all t =
     t.generation <- generation
   end
 
-(* A slot that is left was emptied meanwhile: the descriptor may be another file now. *)
+(* If a slot was emptied meanwhile, its descriptor may be another file now, so the answer is
+   ignored. *)
 let respond t (slot, (ready : Multiplexer.ready)) =
   match slot with
-  | None (* it is the bell *) ->
+  | None ->
+      (* This descriptor is the bell. *)
       Poller_inbox.listen t.inbox;
       set_bell t
   | Some slot when slot.total > 0 ->
@@ -337,12 +352,12 @@ let respond t (slot, (ready : Multiplexer.ready)) =
 let look t ~block =
   let slot_of (fd, ready) = (By_fd.find_opt fd t.table, ready) in
   let found = List.map slot_of (t.multiplexer.wait ~block) in
-  (* it may say that what was found is closed *)
+  (* Messages are served first, because one may say that a found descriptor is closed. *)
   serve_all t;
   List.iter (respond t) found;
   leave_settled t
 
-(* [woken] is cleared last: what wakes the loop from now on is for its next poll. *)
+(* [woken] is cleared last, so that a wake-up from then on counts for the next poll. *)
 let poll_now t ~block =
   own_all t;
   if t.stale then refresh t;
@@ -350,7 +365,9 @@ let poll_now t ~block =
   serve_all t;
   if block && (not t.woken) && Poller_inbox.announce t.inbox ~waiting:t.waiting
   then look t ~block:true
-  else if (* others may post all the time *) not (By_fd.is_empty t.table) then
+  else if not (By_fd.is_empty t.table) then
+    (* Other threads may post all the time, so the descriptors are checked even if the loop can't
+       sleep. *)
     look t ~block:false;
   if block then t.woken <- false;
   t.stale <- false

@@ -1,20 +1,20 @@
 type 'a state = Awake of 'a list | Asleep of int
 
-(* A pipe: any thread writes to [in_]. *)
+(* A pipe. Any thread may write to [in_], and the loop reads from [out]. *)
 type bell = { out : Unix.file_descr; in_ : Unix.file_descr }
 
 (* [state]
 
    State     Left by    To              By whom
    Awake ms  post       Awake (m :: ms) any thread
-             announce   Asleep n        the loop, for which n wait, if ms = []
+             announce   Asleep n        the loop, for which n tasks wait, if ms = []
              take       Awake []        the loop, which serves ms
-   Asleep n  post       Awake [ m ]     any thread; it rings
+   Asleep n  post       Awake [ m ]     any thread, which then rings
              take       Awake []        the loop, after it polled
 
    Debt: the thread that leaves [Asleep] by a post rings the bell, because no later post does.
-   So there is no polling point between the two. A signal handler that raises out of the
-   loop's poll leaves the loop [Asleep]: then one ring is in vain. *)
+   So there is no polling point between the two. If a signal handler raises out of the loop's
+   poll, the state stays [Asleep] although the loop is awake. Then one ring is in vain. *)
 type 'a t = { state : 'a state Atomic.t; mutable bell : bell }
 
 let empty = Awake []
@@ -37,7 +37,7 @@ let close t = close_bell t.bell
 
 let state t = Atomic.get t.state
 
-(* A pipe that is full rings anyway. *)
+(* If the pipe is full, the loop is woken anyway. *)
 let rec ring t =
   match Unix.single_write_substring t.bell.in_ "!" 0 1 with
   | (_ : int) | (exception Unix.Unix_error ((EAGAIN | EWOULDBLOCK), _, _)) -> ()
@@ -53,7 +53,9 @@ let rec post t message =
 and replace t before messages message =
   if Atomic.compare_and_set t.state before (Awake messages) then
     match before with Asleep _ -> Ensure.completed ring t | Awake _ -> ()
-  else (* another thread posted, or the loop took *) post t message
+  else
+    (* Another thread posted, or the loop took the messages. *)
+    post t message
 
 (* --- For the loop --------------------------------------------------------- *)
 

@@ -9,13 +9,14 @@ type loop = {
   thread : int;
   poller : Poller.t;
   is_innermost : unit -> bool;
-      (** Only for a task of this loop, in which no other scheduler runs. *)
+      (** Whether the caller is a task of this loop, and no other scheduler runs
+          in that task. *)
 }
 
-(* Each thread adds and removes its own. *)
+(* Each thread adds and removes only its own loops. *)
 let loops : loop list Atomic.t = Atomic.make []
 
-(* Innermost first. *)
+(* The loops of the calling thread, innermost first. *)
 let own_loops () =
   match Atomic.get loops with
   | [] -> []
@@ -28,7 +29,7 @@ let poller () =
   | { is_innermost; poller; _ } :: _ when is_innermost () -> poller
   | _ -> Shared_poller.get ()
 
-(* For tests. *)
+(* This and [waiting] are for tests. *)
 let has_thread () = Option.is_some (Shared_poller.served ())
 
 let waiting () =
@@ -70,7 +71,8 @@ let is_ready { direction; refer; _ } =
 let found is_found =
   if is_found then Some ()
   else begin
-    (* if its thread cannot be started, this says so; [enlist] does not raise *)
+    (* If the thread of the shared poller can't be started, this raises. [enlist] must not
+       raise. *)
     ignore (poller () : Poller.t);
     None
   end
@@ -86,7 +88,8 @@ let enlist { direction; refer; _ } waiter =
       end;
       true
 
-(* A task withdraws where it was enlisted: on the same loop, or by the same thread. *)
+(* A task withdraws on the same loop or thread on which it was enlisted, so this is the same
+   poller. *)
 let withdraw { fd; _ } _ =
   match poller () with
   | poller -> Poller.count_withdrawn poller fd
@@ -117,15 +120,16 @@ let wait ?unless owner direction =
           Event.make readiness descriptor (); Concord.Promise.await_evt promise;
         ]
 
-(* No task can be suspended where an event is looked at; to close takes a moment. *)
+(* A task can't be suspended while an event is tried. A close takes only a moment, so the
+   thread yields until it has ended. *)
 let descriptor fd direction =
   let wait (_ : _ Concord.Promise.t) = Thread.yield () in
   { direction; fd; refer = (fun () -> Owner.find ~wait "poll" fd) }
 
 let evt fd direction = Event.make readiness (descriptor fd direction) ()
 
-(* What the task finds goes into a fresh cell, so that the event can be performed any number
-   of times. *)
+(* Each synchronisation has a fresh cell for the value, so that the event can be performed any
+   number of times. *)
 let tentative_evt fd direction f =
   Event.guard @@ fun () ->
   let found = ref None in
@@ -141,8 +145,8 @@ let tentative_evt fd direction f =
 
 (* --- Closing -------------------------------------------------------------- *)
 
-(* The loops of this thread let go at once. One that is in its poll cannot: then this is a
-   signal handler, for which nothing waits. *)
+(* Makes the loops of this thread let their files go at once. A loop that is in its poll can't.
+   Then the caller is a signal handler on top of it, which must not wait. *)
 let let_go () =
   List.for_all (fun { poller; _ } -> Poller.let_go poller) (own_loops ())
 
@@ -158,7 +162,7 @@ let await_closed closed =
 
 (* --- Running -------------------------------------------------------------- *)
 
-(* A busy loop looks at the descriptors after so many turns. *)
+(* A busy loop polls the descriptors after so many turns. *)
 let turns_between_spins = 64
 
 let poll_in poller block =
@@ -182,10 +186,10 @@ let run_here f =
       spins = false;
     }
   in
-  (* Nobody else serves the poller. *)
+  (* After the loop has ended, nothing serves its poller. So the waits that are left, which
+     aren't those of the loop's tasks, move to the shared poller. *)
   let leave () =
     Atomically.update loops (List.filter (fun loop -> loop.poller != poller));
-    (* what waits for no task of the loop *)
     Poller.move poller ~into:Shared_poller.get
   in
   let run () =

@@ -1,11 +1,13 @@
 module By_fd = Multiplexer.By_fd
 
-(* The kernel is asked once for each descriptor and direction, and answers once. *)
+(* There is one request to the kernel for each descriptor and direction, and one answer to it. *)
 type request = {
   watch : watch;
-  mutable wanted : bool;  (** Not cancelled: its answer counts. *)
+  mutable wanted : bool;
+      (** [false] if it was cancelled, so that its answer doesn't count. *)
   mutable job : request Uring.job option;
-      (** Until it was answered; [None] also of a cancellation. *)
+      (** The kernel's job until it was answered. It is also [None] for the
+          request of a cancellation. *)
 }
 
 and watch = {
@@ -16,24 +18,25 @@ and watch = {
 
 type t = {
   ring : request Uring.t;
-  mutable watches : watch By_fd.t;  (** Those with a request, and some more. *)
+  mutable watches : watch By_fd.t;
+      (** All watches with a request, and some without. *)
   mutable cancelling : int;
       (** How many requests were cancelled and are not answered. *)
   mutable found : (Unix.file_descr * Multiplexer.ready) list;
-      (** Not yet returned; latest first. *)
+      (** Answers that were not returned yet, latest first. *)
 }
 
-(* So many requests are passed to the kernel at a time; there may be any number. *)
+(* So many requests are passed to the kernel at a time. There may be any number in all. *)
 let queue_depth = 128
 
-(* Without these flags the kernel interrupts the thread, whatever it does, to complete a
-   request: an unrelated [connect], say, would fail with [EINTR]. Linux has them since
-   5.19. *)
+(* Without these flags, the kernel interrupts the thread at any time to complete a request. For
+   example, an unrelated [connect] would fail with [EINTR]. Linux has them since 5.19. *)
 let flags = Uring.Setup_flags.(coop_taskrun + taskrun_flag)
 
 (* --- Answers -------------------------------------------------------------- *)
 
-(* After an error that is none of the descriptor's the task tries, and will see. *)
+(* After an error that isn't about the descriptor, the descriptor counts as ready. The task
+   then tries its operation, which reports the error. *)
 let ready result =
   match Uring.Res.int_result result with
   | Ok bits -> Multiplexer.ready_of_bits bits
@@ -63,7 +66,7 @@ let rec collect t = if note t (Uring.get_cqe_nonblocking t.ring) then collect t
 
 (* --- Requests ------------------------------------------------------------- *)
 
-(* The kernel may want its answers to be taken first. *)
+(* The kernel may refuse new requests until its answers were taken. *)
 let rec flush t =
   match Uring.submit t.ring with
   | _ -> ()
@@ -74,7 +77,8 @@ let rec flush t =
 let rec submit t prepare =
   match prepare t.ring with
   | Some job -> job
-  | None (* the queue is full *) ->
+  | None ->
+      (* The queue is full. *)
       flush t;
       submit t prepare
 
@@ -84,8 +88,8 @@ let ask t watch mask =
   request.job <- Some job;
   Some request
 
-(* Nobody wants the answer to a cancellation. If a signal handler raises, this is done again;
-   and what it raised while an answer was taken has that lost. *)
+(* The answer to a cancellation is ignored. If a signal handler raises, [cancel] is called
+   again. If the handler raised while an answer was taken, that answer is lost. *)
 let cancel t request =
   let give_up job =
     if request.wanted then begin
@@ -121,8 +125,8 @@ let set t fd ~read ~write =
   watch.writing <- update watch.writing ~wanted:write Uring.Poll_mask.pollout;
   if not (read || write) then t.watches <- By_fd.remove fd t.watches
 
-(* Linux lets go of the file in the call that gives the answer, or before. So it comes soon,
-   unless it was lost. *)
+(* Waits until the kernel has let go of all files. Linux does that in the call that gives the
+   answer, or before. So the answer comes soon, unless it was lost. *)
 let rec settle t =
   if t.cancelling > 0 then begin
     flush t;
@@ -153,5 +157,5 @@ let create () =
         }
   | exception (Unix.Unix_error ((EMFILE | ENFILE), _, _) as e) -> raise e
   | exception Unix.Unix_error _ ->
-      (* too old, or forbidden: containers often do *)
+      (* The kernel is too old, or io_uring is forbidden, as in many containers. *)
       None

@@ -1,7 +1,7 @@
 let rec serve poller =
   begin try Poller.poll poller ~block:true
   with e ->
-    (* A resumer raised, against the contract. *)
+    (* A resumer has raised, which the contract forbids. *)
     let backtrace = Printexc.get_raw_backtrace () in
     Printexc.default_uncaught_exception_handler e backtrace
   end;
@@ -9,7 +9,8 @@ let rec serve poller =
 
 type serving = {
   poller : Poller.t;
-  threads : int;  (** That serve it, and are idle together with it. *)
+  threads : int;
+      (** How many threads serve it, and are idle while it is idle. *)
 }
 
 let start () =
@@ -21,9 +22,11 @@ let start () =
       { poller; threads = 1 }
     end
     else begin
-      (* It was asked for; or a thread would keep this domain from ending. *)
+      (* The user asked for a domain, or this isn't the main domain. In that case a thread
+         would keep this domain from ending. *)
       ignore (Domain.spawn (fun () -> serve poller) : unit Domain.t);
-      (* the domain's, and the one with which OCaml stands in for it while it waits *)
+      (* These are the domain's thread, and OCaml's backup thread, which replaces it while it
+         waits. *)
       { poller; threads = 2 }
     end
   with e ->
@@ -31,7 +34,7 @@ let start () =
     Poller.give_back poller;
     Printexc.raise_with_backtrace e backtrace
 
-(* [serving] is set once, by the thread that has the lock. *)
+(* The thread that has the lock sets [serving], once. *)
 type t = { lock : Stdlib.Mutex.t; serving : serving option Atomic.t }
 
 let create () = { lock = Stdlib.Mutex.create (); serving = Atomic.make None }
@@ -39,7 +42,8 @@ let shared = Per_process.create create
 let serving () = Atomic.get (Per_process.get shared).serving
 let served () = Option.map (fun { poller; _ } -> poller) (serving ())
 
-(* The new thread blocks all signals too: a handler that raises would end it. *)
+(* The new thread inherits that all signals are blocked, because a handler that raises would
+   end it. *)
 let start_once () =
   let { lock; serving } = Per_process.get shared in
   Concord.Private.Signals.while_blocked @@ fun _ ->
@@ -61,14 +65,17 @@ let helpers () : Concord.Private.Others.helpers =
 
 let () = Concord.Private.Others.add_helpers helpers
 
-(* Only the main domain can start a thread of its own. A domain for the poller slows each
-   minor collection of the others, so it is started by the first wait. Here that would wait
-   for itself: the domain may be the first that is spawned, and this is called before. *)
+(* The poller's thread should be one of the main domain, so it is started before another domain
+   could need it. If a domain was asked for, it is started by the first wait, because it slows
+   each minor collection of the others. Also, it can't be spawned here. This function is called
+   before the first spawn, so a spawn here would wait for itself. *)
 let start_early () =
-  (* If it cannot be started, the first wait will tell why. *)
+  (* If it can't be started, the first wait will raise the reason. *)
   try if not (Asked.read ()).domain then ignore (get () : Poller.t)
   with Unix.Unix_error _ | Sys_error _ | Failure _ -> ()
 
 let () =
   try Domain.before_first_spawn start_early
-  with Invalid_argument _ -> (* the library was loaded late *) start_early ()
+  with Invalid_argument _ ->
+    (* The library was loaded after a domain was spawned. *)
+    start_early ()

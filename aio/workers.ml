@@ -6,21 +6,22 @@ let threads = 64
 
 type kind = Files | Names
 
-(* [uncomputed]: how many functions were given to [run] and have not ended
+(* [uncomputed] is the number of functions that were given to [run] and have not ended
 
-   Left by  To     By whom
+   State    To     By whom
    n        n + 1  [post], with the job that it adds to [jobs]
-   n + 1    n      the thread that ran the function, before it resumes anybody
+   n + 1    n      the thread that ran the function, before it resumes a task
 
-   All else is guarded by [mutex]. *)
+   [mutex] guards all other fields. *)
 type t = {
   mutex : Stdlib.Mutex.t;
   changed : Stdlib.Condition.t;
   jobs : (unit -> unit) Queue.t;
-  mutable busy : float ref list;  (** Since when each job runs. *)
-  mutable running : int;  (** Threads, but for the one that watches. *)
+  mutable busy : float ref list;  (** When each running job began. *)
+  mutable running : int;
+      (** The number of threads, without the one that watches. *)
   mutable idle : int;
-  mutable watched : bool;  (** A thread looks for those that take long. *)
+  mutable watched : bool;  (** [true] while a thread watches for long jobs. *)
   uncomputed : int Atomic.t;
 }
 
@@ -43,7 +44,7 @@ let here = function
   | Files -> Per_process.get files
   | Names -> Per_process.get names
 
-(* --- Whose turn it is ----------------------------------------------------- *)
+(* --- Room for jobs -------------------------------------------------------- *)
 
 let has_room t =
   let limit = Unix.gettimeofday () -. patience in
@@ -55,14 +56,16 @@ let is_next t = waiting t > 0 && has_room t
 
 (* --- Threads -------------------------------------------------------------- *)
 
-(* The program's handlers may raise, which would end the thread. *)
+(* Signals are blocked, because a signal handler of the program may raise, which would end the
+   thread. *)
 let start f t =
   Concord.Private.Signals.while_blocked (fun _ ->
       ignore (Thread.create f t : Thread.t))
 
-(* The next job; [None] if the thread is to end: one more than [most] are idle, or in another
-   domain than the main one any is, for a thread keeps its domain from ending. A thread that
-   leaves jobs, because there is no room, has them watched. *)
+(* The next job, or [None] if the thread should end. It ends if [most] threads are idle
+   already. In another domain than the main one it ends instead of being idle, because a thread
+   keeps its domain from ending. If jobs are left because there is no room, the thread has them
+   watched. *)
 let rec next t =
   if is_next t then begin
     let since = ref (Unix.gettimeofday ()) in
@@ -96,7 +99,7 @@ and start_worker t =
   start work t;
   t.running <- t.running + 1
 
-(* While jobs wait. *)
+(* Runs in a thread of its own while jobs wait. *)
 and watch t =
   Thread.delay (patience /. 2.);
   let go_on =
@@ -118,9 +121,9 @@ and have_watched t =
     t.watched <- true
   end
 
-(* As long as a function runs nobody knows when somebody is resumed. A thread that was
-   woken, and has not gone on yet, is still among the idle ones; so is what it was woken
-   for among the jobs. *)
+(* While a function runs, it isn't known when a task will be resumed. A thread that was woken
+   and has not continued yet is still counted in [idle]. But its job is still in [jobs], so
+   then no thread counts as idle. *)
 let helpers_of kind () : Concord.Private.Others.helpers =
   let t = here kind in
   if Atomic.get t.uncomputed > 0 then { idle = 0; busy = 0 }
@@ -158,7 +161,7 @@ let settle promise drop = function
   | Error (e, backtrace) ->
       ignore (Promise.try_fail ~backtrace promise e : bool)
 
-(* A job whose promise has failed before it began is passed over. *)
+(* If the promise of a job has failed before the job begins, the function isn't called. *)
 let start_job kind drop f =
   let t = here kind in
   let promise = Promise.create ~name:(name t) () in
@@ -174,7 +177,8 @@ let start_job kind drop f =
       Option.iter (settle promise drop) outcome);
   promise
 
-(* Whoever comes first decides: the thread that fills the promise, or the task. *)
+(* The thread that fills the promise and the task that is cancelled race for the promise. If the
+   thread was first, the task drops the value. *)
 let run ?(drop = ignore) kind f =
   let promise = start_job kind drop f in
   try Promise.await promise
@@ -187,8 +191,8 @@ let run ?(drop = ignore) kind f =
       end;
     Printexc.raise_with_backtrace e backtrace
 
-(* [begun]: false until the thread begins, or the task that was cancelled revokes the job:
-   one of the two sets it. *)
+(* [begun] is set by the thread when it begins, or by the cancelled task when it revokes the
+   job. The first of the two decides. *)
 let run_protected kind f =
   let begun = Atomic.make false in
   let job () = if Atomic.exchange begun true then raise Exit else f () in

@@ -1,4 +1,4 @@
-(** Async: two of its tasks. The rows are in [async/], and left out where that
-    library is not installed. *)
+(** Messages between two tasks of Async. The rows are in [async/], and left out
+    if that library is not installed. *)
 
 val group : Case.group

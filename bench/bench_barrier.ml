@@ -2,7 +2,7 @@ open Case
 
 let tasks = 10
 
-(* Every task passes as often as the others; [n] counts the passings of all. *)
+(* All tasks pass equally often. [n] counts the passings of all tasks together. *)
 let barrier (host : Host.t) await n =
   let rounds = 1 + (n / tasks) and warm_up = 10 in
   let passed = ref 0 and start = ref (Meter.now ()) and ns = ref 0. in

@@ -3,7 +3,7 @@
 val comparisons : Case.comparison list
 
 val sides : int
-(** That pass the barrier of the case [barrier-parallel]. *)
+(** The number of tasks that pass the barrier of the case [barrier-parallel]. *)
 
 val pass : (unit -> unit) -> int -> unit
-(** What each of them does. *)
+(** Each of these tasks runs it. *)

@@ -1,15 +1,15 @@
 open Case
 open Lwt_and_eio
 
-(* What each side has: it sends to the other, and receives from it. *)
+(* The two ends of a side: it sends to the other side, and receives from it. *)
 type eio = { send : int -> unit; receive : unit -> int }
 type lwt = { send_lwt : int -> unit Lwt.t; receive_lwt : unit -> int Lwt.t }
 
-(* --- What the two do ------------------------------------------------------ *)
+(* --- The exchanges -------------------------------------------------------- *)
 
 type exchange = { eio : eio -> int -> unit; lwt : lwt -> int -> unit Lwt.t }
 
-(* Lwt asks, and its next question waits for the answer. *)
+(* Lwt asks a question, and waits for the answer before it asks the next one. *)
 let round_trip =
   let lwt { send_lwt; receive_lwt } n =
     let last = ref 0 in
@@ -36,7 +36,7 @@ let lwt_to_eio =
     lwt = (fun { send_lwt; _ } -> produce_lwt send_lwt);
   }
 
-(* Half of the messages go each way. *)
+(* Half of the messages go in each direction. *)
 let both_ways =
   let eio { send; receive } n =
     Eio.Fiber.both
@@ -47,10 +47,10 @@ let both_ways =
   in
   { eio; lwt }
 
-(* --- What carries the messages -------------------------------------------- *)
+(* --- The transports ------------------------------------------------------- *)
 
-(* Called by Eio's domain: what gives Eio its ends; and those of Lwt, with what closes
-   them. *)
+(* Called by Eio's domain. Returns a function that gives Eio its ends, the ends of Lwt, and a
+   function that closes those. *)
 type transport =
   Eio.Switch.t -> ((eio -> unit) -> unit) * (lwt * (unit -> unit Lwt.t))
 
@@ -60,7 +60,7 @@ let through (transport : transport) { eio; lwt } =
     ~eio:(fun with_ends n -> with_ends (fun ends -> eio ends n))
     ~lwt:(fun (ends, _) -> lwt ends)
 
-(* Concord's structures, one for each direction *)
+(* Uses structures of Concord, one for each direction. *)
 
 type structure = {
   put : int -> unit;
@@ -78,7 +78,7 @@ let mvar () =
     take_lwt = (fun () -> Concord_lwt.Mvar.take box);
   }
 
-(* As many messages as a pipe can hold. *)
+(* The number of messages that fit into a pipe. *)
 let in_buffer = 8_192
 
 let stream () =
@@ -90,7 +90,7 @@ let stream () =
     take_lwt = (fun () -> Concord_lwt.Stream.take stream);
   }
 
-(* The reader takes all that there is, as that of a pipe does. *)
+(* The reader takes all messages that are there, as the reader of a pipe does. *)
 let stream_in_batches () =
   let stream = Concord.Stream.create in_buffer and left = ref [] in
   let batch first =
@@ -118,11 +118,11 @@ let structures create : transport =
     ({ send_lwt = to_eio.put_lwt; receive_lwt = to_lwt.take_lwt }, Lwt.return)
   )
 
-(* Pipes. A message has 8 bytes, and whoever receives reads as many as there are. *)
+(* Uses pipes. A message has 8 bytes, and a reader receives all messages that are there. *)
 
 let bytes_of_message = 8
 
-(* Lwt has a descriptor of its own, for Eio closes this one with its switch. *)
+(* Lwt has a descriptor of its own, because Eio closes this one with its switch. *)
 let for_lwt flow =
   Eio_unix.Fd.use_exn "dup" (Eio_unix.Resource.fd flow) (fun fd ->
       Lwt_unix.of_unix_file_descr ~blocking:false (Unix.dup ~cloexec:true fd))
@@ -135,7 +135,7 @@ let receive_lwt_from input =
   let int = Int64.to_int in
   fun () -> Lwt.map int (Lwt_io.BE.read_int64 input)
 
-(* [writers] are those of Eio, around what it does, and of Lwt. *)
+(* [writers] has a writer for Eio, which runs a function with it, and a writer for Lwt. *)
 let pipes (writer, writer_lwt) : transport =
  fun sw ->
   let source_lwt, sink = Eio_unix.pipe sw
@@ -147,7 +147,7 @@ let pipes (writer, writer_lwt) : transport =
     ( { send_lwt; receive_lwt = receive_lwt_from input },
       fun () -> Lwt.join [ Lwt_io.close input; close () ] ) )
 
-(* A write for each message *)
+(* Writes each message by itself. *)
 let unbuffered =
   let writer sink f =
     let message = Cstruct.create bytes_of_message in
@@ -165,8 +165,8 @@ let unbuffered =
   in
   (writer, writer_lwt)
 
-(* As the libraries do it: what was written goes out when the buffer is full, or the
-   task waits. Eio's buffer has no end. *)
+(* Uses the libraries' own buffers. Their content is written when the buffer is full, or the
+   task waits. Eio's buffer is unbounded. *)
 let buffered =
   let writer sink f =
     Eio.Buf_write.with_flow sink (fun writer ->
@@ -185,7 +185,7 @@ let buffered =
   in
   (writer, writer_lwt)
 
-(* Lwt_eio: both libraries on one domain *)
+(* Uses Lwt_eio, which runs both libraries on one domain. *)
 
 let on_one_domain (run : (Lwt_eio_bridge.t -> float) -> float) { eio; lwt } n =
   run (fun { run_lwt } ->
@@ -212,7 +212,7 @@ let on_one_domain (run : (Lwt_eio_bridge.t -> float) -> float) { eio; lwt } n =
       both n;
       Meter.ns_since start)
 
-(* --- All of them ---------------------------------------------------------- *)
+(* --- The comparisons ------------------------------------------------------ *)
 
 let comparison case title exchange =
   let host = "eio-lwt" in

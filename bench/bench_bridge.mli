@@ -1,5 +1,5 @@
-(** One domain of Lwt and one of Eio that exchange messages: through Concord's
-    structures, through pipes, and both libraries on one domain by Lwt_eio where
-    that is installed. *)
+(** A domain of Lwt and a domain of Eio exchange messages through Concord's
+    structures or through pipes. If Lwt_eio is installed, they also do so on one
+    domain. *)
 
 val group : Case.group

@@ -1,18 +1,18 @@
 open Case
 
-(* Many tasks wait. An operation is one task more, which begins to wait, is
-   cancelled, and has ended before the next one begins. *)
+(* Many tasks wait. One operation is another task that begins to wait and is cancelled. It has
+   ended before the next operation begins. *)
 
 let warm_up = 100
 
 type wait = {
-  hold : unit -> unit;  (** What makes the others wait. *)
-  wait : unit -> unit;  (** What each of the crowd does. *)
+  hold : unit -> unit;  (** Makes the others wait. *)
+  wait : unit -> unit;  (** Each task of the crowd calls it. *)
   until_cancelled : unit -> unit;
-  wake : unit -> unit;  (** Makes all of the crowd go on. *)
+  wake : unit -> unit;  (** Lets all tasks of the crowd continue. *)
 }
 
-(* [one_more fork f] is an operation in which the new task runs [f]. *)
+(* [one_more fork f] is one operation, in which the new task runs [f]. *)
 let in_crowd (host : Host.t) one_more { hold; wait; until_cancelled; wake }
     ~tasks n =
   let woken = ref 0 in
@@ -26,7 +26,8 @@ let in_crowd (host : Host.t) one_more { hold; wait; until_cancelled; wake }
         for _ = 1 to tasks do
           fork task
         done;
-        (* What the collector still owes for the crowd is no part of an operation. *)
+        (* A full collection first, because the work of the collector for the crowd must not be
+           measured. *)
         Gc.full_major ();
         for _ = 1 to warm_up do
           one_more fork until_cancelled
@@ -49,8 +50,8 @@ let on_fifo =
       Concord_fifo.cancel task;
       Concord_fifo.join task)
 
-(* Eio has no handle of a fiber to cancel: the fiber makes a context, and the
-   yield lets it end. *)
+(* Eio can't cancel a fiber from outside, so the fiber makes a context. The yield lets the
+   fiber end. *)
 let on_eio =
   in_crowd Host.eio (fun fork f ->
       let context = ref None and cancelled = ref false in
@@ -64,7 +65,8 @@ let on_eio =
       Eio.Fiber.yield ();
       if not !cancelled then failwith "a task was not cancelled")
 
-(* In a larger one each waiter that leaves a mutex of Picos takes a millisecond. *)
+(* The crowd is small, because in a larger one a cancelled waiter of Picos's mutex takes a
+   millisecond. *)
 let small = 10_000
 
 let comparison ~case ~crowd ~what ~concord ~eio =

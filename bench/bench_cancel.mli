@@ -1,14 +1,14 @@
-(** Cancelling one of many tasks that wait for the same. *)
+(** Cancelling one of many tasks that wait in the same structure. *)
 
 val comparisons : Case.comparison list
 
 (** {2 For the same rows of other libraries} *)
 
 type wait = {
-  hold : unit -> unit;  (** What makes the others wait. *)
-  wait : unit -> unit;  (** What each of the crowd does. *)
+  hold : unit -> unit;  (** Makes the others wait. *)
+  wait : unit -> unit;  (** Each task of the crowd calls it. *)
   until_cancelled : unit -> unit;
-  wake : unit -> unit;  (** Makes all of the crowd go on. *)
+  wake : unit -> unit;  (** Lets all tasks of the crowd continue. *)
 }
 
 val in_crowd :
@@ -18,15 +18,15 @@ val in_crowd :
   tasks:int ->
   int ->
   float
-(** [in_crowd host one_more wait]: [one_more fork f] runs [f] in a new task,
-    which waits, cancels it and waits for its end. *)
+(** [in_crowd host one_more wait]. [one_more fork f] runs [f] in a new task,
+    which waits. Then it cancels the task and waits for its end. *)
 
 val mutexes : int list
-(** Among so many they have the case [mutex-cancel-N]. *)
+(** The sizes of the crowds in the cases [mutex-cancel-N]. *)
 
 val promises : int list
 
 (** {2 For the growth} *)
 
 val among_waiters : tasks:int -> int -> float
-(** One more that waits for a mutex, and is cancelled; on Fifo. *)
+(** One more task waits for a mutex and is cancelled, on Fifo. *)

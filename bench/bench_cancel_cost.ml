@@ -5,11 +5,12 @@ open Case
 type host = {
   name : string;
   run : (((unit -> unit) -> unit -> unit) -> unit) -> unit;
-      (** [run f] is [f fork]; [fork g] runs [g] in a task, and gives what
-          cancels that. *)
+      (** [run f] is [f fork]. [fork g] runs [g] in a task, and returns a
+          function that cancels this task. *)
   yield : unit -> unit;
   box : unit -> (int -> unit) * (unit -> int);
-      (** Puts into a new box, and takes from it. *)
+      (** Makes a new box. Returns functions that put into it and take from it.
+      *)
 }
 
 let mvar () =
@@ -32,7 +33,7 @@ let fifo name cancellation =
     box = mvar;
   }
 
-(* A fiber has no handle, but each can make a context. *)
+(* Eio can't cancel a fiber from outside, but each fiber can make a context. *)
 let eio name box =
   let fork sw f =
     let context = ref None in
@@ -47,17 +48,17 @@ let eio name box =
   let run f = Eio_main.run (fun _ -> Eio.Switch.run (fun sw -> f (fork sw))) in
   { name; run; yield = Eio.Fiber.yield; box }
 
-(* --- One side: the producers, or the consumers ---------------------------- *)
+(* --- One side, which has the producers or the consumers -------------------- *)
 
-(* The tasks of a side have one domain, so plain fields are enough. *)
+(* All tasks of a side run on one domain, so plain fields are enough. *)
 type side = {
   tasks : int;
   victims : int;
   items : int;
-  cancel : (unit -> unit) array;  (** Of each task. *)
+  cancel : (unit -> unit) array;  (** Cancels each task. *)
   mutable claimed : int;
   mutable passed : int;
-  mutable sum : int;  (** Of the items that passed. *)
+  mutable sum : int;  (** The sum of the items that passed. *)
   mutable cancelled : int;
   mutable unwound : int;
   mutable ended : int;
@@ -79,8 +80,8 @@ let side ~tasks ~victims ~items =
     ns = 0.;
   }
 
-(* The victims are spread over the tasks, and cancelled during the first half of the
-   work. *)
+(* The cancelled tasks are spread evenly over all tasks. They are cancelled during the first
+   half of the work. *)
 let[@inline] cancel_if_due side =
   if
     side.cancelled < side.victims
@@ -91,12 +92,12 @@ let[@inline] cancel_if_due side =
     side.cancel.(victim) ()
   end
 
-(* The original benchmark cancels tasks that it never unwinds, and in one variant none;
-   its scheduler spins. Here each victim is counted when it has been unwound.
+(* The original benchmark never unwinds the tasks that it cancels. In one variant it cancels
+   none, and its scheduler spins. Here a cancelled task counts once it has been unwound.
 
-   A task claims an item before it waits for its turn with it, and gives it back if it
-   is cancelled. So the others do all of the work; and none of them ends before the
-   last victim has given back what it had claimed. *)
+   A task claims an item before it waits to put or take it. If it is cancelled, it gives the
+   item back. So the other tasks do all of the work, and none of them ends before the last
+   cancelled task has given back its item. *)
 let rec work host side operate =
   if side.claimed < side.items then begin
     side.claimed <- side.claimed + 1;
@@ -124,11 +125,11 @@ let task host side gate operate start () =
   side.ended <- side.ended + 1;
   if side.ended = side.tasks then side.ns <- Meter.ns_since !start
 
-(* Tasks that are made one after the other have their stacks in that order too. While
-   all of them take turns in that order, memory is read from one end to the other, which
-   makes the run faster by a fifth; and by less where some are missing. So the tasks take
-   turns in a random order, as those of a program that has been running for a while. One
-   comparison keeps the other order, to show the difference. *)
+(* Tasks that are made one after the other have their stacks in that order in memory. If all of
+   them run in that order, memory is read from one end to the other, which makes the run a
+   fifth faster. The effect is smaller if some tasks are missing. So the tasks run in a random
+   order, like those of a program that has been running for a while. One comparison keeps the
+   first order, to show the difference. *)
 let in_random_order n =
   let order = Array.init n Fun.id in
   let random = Random.State.make [| n |] in
@@ -140,8 +141,8 @@ let in_random_order n =
   done;
   order
 
-(* The clock is read when the tasks of both sides are there; it is read again when the
-   last task of this side has ended. *)
+(* Reads the clock when the tasks of both sides are there, and again when the last task of this
+   side has ended. *)
 let run_side host meet order side operate =
   let gates = Array.init side.tasks (fun _ -> Concord.Promise.create ())
   and order = order side.tasks
@@ -150,7 +151,8 @@ let run_side host meet order side operate =
       for i = 0 to side.tasks - 1 do
         side.cancel.(i) <- fork (task host side gates.(i) operate start)
       done;
-      (* What the collector still owes for the tasks is no part of the work. *)
+      (* A full collection first, because the work of the collector for the tasks must not be
+         measured. *)
       Gc.full_major ();
       meet ();
       start := Meter.now ();
@@ -170,9 +172,9 @@ let check_side side =
   Host.check "tasks that were unwound" side.victims side.unwound;
   Host.check "tasks that ended" side.tasks side.ended
 
-type part = Cancelled of int | Absent of int  (** Percents of the tasks. *)
+type part = Cancelled of int | Absent of int  (** In percent of the tasks. *)
 
-(* One task alone does the work of its side. *)
+(* If a side has only one task, that task does all the work, so it is never cancelled. *)
 let new_side tasks part n =
   let share percent = if tasks = 1 then 0 else tasks * percent / 100 in
   match part with
@@ -199,13 +201,13 @@ let run host order ~producers ~consumers part n =
 
 let items = { full = 50_000; quick = 10_000; least = 1_000 }
 
-(* As many tasks as in the paper for so many items. *)
+(* The same ratio of tasks to items as in the paper. *)
 let tasks n = n / 5
 
 type variant = {
   abbreviation : string;
   who : string;
-  shares : int -> int * int;  (** Of so many tasks. *)
+  shares : int -> int * int;  (** Takes the number of tasks. *)
 }
 
 let spmc =

@@ -1,5 +1,5 @@
-(** Figure 10 of "Effectively Composing Concurrency Libraries": producers on one
-    domain, consumers on another, many tasks on one box, and a part of them
-    cancelled while the rest does all of the work. *)
+(** Figure 10 of "Effectively Composing Concurrency Libraries". Many producers
+    on one domain and many consumers on another use one box. Some of them are
+    cancelled while the others do all of the work. *)
 
 val group : Case.group

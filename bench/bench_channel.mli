@@ -1,3 +1,3 @@
-(** Rendezvous: a sender waits for its receiver. *)
+(** Rendezvous, in which a sender waits for its receiver. *)
 
 val comparisons : Case.comparison list

@@ -1,7 +1,7 @@
 open Case
 
-(* Conditions: two tasks, of which each waits for the other to have had its turn,
-   as a producer and a consumer of numbers. *)
+(* A producer and a consumer of numbers alternate. Each of them waits, by a condition, until
+   the other one has run. *)
 
 let empty = 0
 

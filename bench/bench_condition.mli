@@ -1,3 +1,3 @@
-(** Conditions: two tasks that wait for each other in turn. *)
+(** Conditions, by which two tasks wait for each other in turn. *)
 
 val comparisons : Case.comparison list

@@ -2,7 +2,7 @@ open Case
 open Concord
 open Concord.Tools
 
-(* Each row has a process of its own, in which it stays on. *)
+(* Each row has a process of its own, because these features stay on. *)
 let ways =
   [ ("concord-waits", Debug.keep_waits); ("concord-trace", Trace.start) ]
 

@@ -1,3 +1,3 @@
-(** What it costs to have waits kept, and to trace, beside neither. *)
+(** The cost of keeping waits and of tracing, compared with doing neither. *)
 
 val group : Case.group

@@ -2,9 +2,9 @@ open Case
 open Concord.Tools
 module Pool = Domainslib.Task
 
-(* The slides' program, the steps of which are measured: a handler is installed (a); the
-   computation begins on a stack of its own (b) and performs an effect; the handler (c)
-   continues it; it goes on (d) and returns, and so does the handler (e). *)
+(* Measures the steps of the slides' program. It installs a handler (a). The computation begins
+   on a stack of its own (b) and performs an effect. The handler (c) continues the computation,
+   which then returns (d), and the handler returns too (e). *)
 
 type _ Effect.t += E : unit Effect.t
 type step = A_b | B_c | C_d | D_e
@@ -22,9 +22,9 @@ let[@inline never] leave watch step =
 
 (* --- The effect alone -------------------------------------------------------- *)
 
-(* A step takes less than a reading of the clock does. So the computation of each handler
-   is the next handler, and what handles an effect performs it again: each step is taken
-   so many times in a row. *)
+(* A step is shorter than a reading of the clock. So handlers are nested: the computation of
+   each handler installs the next handler, and each handler performs the effect again. This
+   takes each step many times in a row. *)
 let nested = 64
 
 let effect_alone step n =
@@ -68,9 +68,9 @@ let effect_alone step n =
 
 (* --- The same steps of a task ------------------------------------------------ *)
 
-(* What a host does between two steps is not done many times in a row: each time is
-   measured, and a reading of the clock is taken off. Of too few samples that may leave
-   less than nothing. *)
+(* A host's work between two steps can't be repeated in a row. So each step is measured by
+   itself, and the time of reading the clock is subtracted. With few samples the result could
+   be negative, so it has a lower limit. *)
 let least_ns = 0.01
 
 let watched step work n =
@@ -83,7 +83,7 @@ let watched step work n =
   Float.max (least_ns *. float_of_int n) (watch.ns -. idle.ns)
 
 type fork = (unit -> unit) -> unit -> unit
-(** [fork f] begins a task, and is what waits for its end. *)
+(** [fork f] starts a task, and returns a function that waits for its end. *)
 
 let run_fifo work =
   let fork f =
@@ -125,9 +125,9 @@ let begin_and_end run watch n =
         leave watch D_e
       done)
 
-(* Two tasks suspend in turns, and each resumes the other one when it does: so the host
-   always has a task to put aside and one to go on with. A pool would not suspend a task
-   that is resumed before. *)
+(* Two tasks suspend in turns, and each resumes the other one when it does. So the host always
+   has one task to suspend and another one to continue. (A task can't resume itself, because a
+   pool would not suspend a task that has been resumed already.) *)
 let suspend_in_turns run watch n =
   let other = ref (fun (_ : (unit, exn) result) -> false) in
   let resume resumer =
@@ -156,7 +156,7 @@ let suspend_in_turns run watch n =
 
 (* --- Handlers in between ------------------------------------------------------ *)
 
-(* They handle another effect, which nobody performs. *)
+(* These handlers handle another effect, which is never performed. *)
 type _ Effect.t += Another : unit Effect.t [@@warning "-unused-extension"]
 
 let rec below handlers f =
@@ -213,7 +213,7 @@ let suspend_below handlers (run : (fork -> unit) -> unit) n =
 let hosts =
   [ ("fifo", run_fifo); ("eio", run_eio); ("domainslib", run_domainslib) ]
 
-(* Nothing of Concord is in the tasks of other hosts. *)
+(* The tasks of other hosts use nothing of Concord. *)
 let forking ~case step =
   List.map
     (fun (host, run) ->
@@ -233,7 +233,7 @@ let alone ~case step =
 
 let of_step (case, step, rows) = alone ~case step :: rows ~case step
 
-(* In one comparison, as the steps are compared with one another. *)
+(* All steps are in one comparison, because they are compared with one another. *)
 let steps =
   let rows =
     List.concat_map of_step

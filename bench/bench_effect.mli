@@ -1,4 +1,4 @@
-(** The steps of an effect: what each costs, through how many handlers, and on
-    which host. *)
+(** The cost of each step of an effect, on each host, and through several
+    handlers. *)
 
 val group : Case.group

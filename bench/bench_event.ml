@@ -1,6 +1,6 @@
 open Case
 
-(* An event against the operation that it stands for *)
+(* Compares events with the operations that they stand for. *)
 
 let sync box n =
   let sum = ref 0 in
@@ -77,8 +77,8 @@ let sync_parallel =
           through_channel_concord (Host.parallel host));
   }
 
-(* Each side does [meet ~send ~receive] [n] times: it sends a one, or receives
-   one, and counts what it received. *)
+(* Each side calls [meet ~send ~receive] [n] times. A call either sends a one or receives a
+   one. Each side counts the ones that it has received. *)
 let swap (host : Host.t) ~here ~there n =
   let received = ref 0 and ended = ref 0 in
   let side meet n =

@@ -1,4 +1,4 @@
-(** What it costs to make an operation an event, to choose between several, and
-    to stop waiting after some time. *)
+(** The cost of making an operation an event, of choosing between several
+    events, and of a timeout. *)
 
 val group : Case.group

@@ -1,9 +1,9 @@
-(* Figures 8 and 9 of "Effectively Composing Concurrency Libraries": requests for a
-   Fibonacci number are due at a constant rate, whether or not the ones before have been
-   answered, and the server works on all that came. (That of the paper's own benchmark
-   serves one request at a time.) Each sample has a server of its own: one that was asked
-   for too much has work left. To start it, the load, and to stop it have limits, which
-   are in sum shorter than a worker may take: so none is left behind. *)
+(* Figures 8 and 9 of "Effectively Composing Concurrency Libraries". Requests for a Fibonacci
+   number are due at a constant rate, even if earlier requests have not been answered, and the
+   server works on all of them at once. (The server of the paper's own benchmark serves one
+   request at a time.) Each sample has a new server, because an overloaded server has work
+   left. Starting the server, the load, and stopping it have time limits. Their sum is less
+   than a worker's limit, so no server is left behind. *)
 
 open Case
 open Fib_measure
@@ -12,15 +12,16 @@ open Fib_measure
 
 let cores = Domain.recommended_domain_count ()
 
-(* Seconds. The requests of a short sample should be many, and the time that waking a
-   process takes little of each. *)
+(* In seconds. A request is short, so that a short sample has many requests, but long in
+   comparison with waking a process. *)
 let enough = 0.02
 
-(* All rows ask for the same number, and each is measured in a process of its own. *)
+(* All rows ask for the same number. It is passed in this variable, because each row is
+   measured in a process of its own. *)
 let variable = "CONCORD_BENCH_FIB"
 
-(* Seconds, in each turn: ten measurements or more, whose median is right within some
-   percent, and a small part of what the turn takes. *)
+(* In seconds, for each turn. It is long enough for ten measurements or more, whose median is
+   right within some percent. It is a small part of the turn. *)
 let calibration = 0.3
 
 type asked = { n : int option; rate : float option }
@@ -52,13 +53,14 @@ let binary =
     (Filename.dirname Sys.executable_name)
     "../examples/fib_server/fib_server.exe"
 
-(* Enough for requests that pile up. *)
+(* Enough for the requests that pile up. *)
 let connections = 200
 
-(* A percentile is one of so many latencies, or more. *)
+(* A percentile is computed from at least this number of latencies. *)
 let fewest = 10.
 
-(* A whole number of requests: of few, the part of one would be some percent. *)
+(* The number of requests is whole. If it is small, a fraction of a request would make some
+   percent. *)
 let answers variant ~domains ~crowd ~seconds ~rate =
   let path = "/fib/" ^ Unix.getenv variable in
   let time_of requests = Float.round requests /. rate in
@@ -83,7 +85,7 @@ let answers variant ~domains ~crowd ~seconds ~rate =
 
 (* --- Rows --- *)
 
-(* The first is what the others are compared with. *)
+(* The other variants are compared with the first one. *)
 let variants =
   [
     "composed";
@@ -98,15 +100,15 @@ let variants =
 
 type load = { name : string; domains : int; percent : int; is_constant : bool }
 
-(* Two of them are the same one, which is measured once. *)
+(* Two loads may be the same. Then the load is measured once. *)
 let measured_as machine { domains; percent; is_constant; _ } =
   match machine with
   | Some { constant = Some rate; _ } when is_constant ->
       Printf.sprintf "%g on %d" rate domains
   | _ -> Printf.sprintf "%d %% on %d" percent domains
 
-(* On two cores twice as many, to have a curve at all. A smoke run has the same ones on
-   all machines. *)
+(* On two cores this goes up to twice as many domains, because the curve would be too short
+   otherwise. A smoke run has the same numbers on all machines. *)
 let few = [ 1; 2; 4 ]
 
 let domains =
@@ -115,7 +117,7 @@ let domains =
     List.filter (fun n -> n < cores) [ 1; 2; 4; 8; 16; 32; 64; 128 ] @ [ cores ]
 
 let loads domains =
-  (* The paper's is constant over the domains too. *)
+  (* The paper's load over the domains is constant too. *)
   let over_domains domains =
     let name = Printf.sprintf "domains-%d" domains in
     { name; domains; percent = 75; is_constant = true }
@@ -144,7 +146,7 @@ let title machine ~what { domains; percent; is_constant; _ } =
     (if domains = 1 then "" else "s")
     (if domains > cores then ", more domains than cores" else "")
 
-(* Of a sample; there are many. *)
+(* The length of a sample, which is short because there are many samples. *)
 let ms = { full = 1_500; quick = 250; least = 20 }
 
 let comparison machine (prefix, what, figure, nth) load =
@@ -183,7 +185,7 @@ let group_for machine domains =
         figures;
   }
 
-(* The processes that measure find their rows here. *)
+(* The measuring processes find their rows here. *)
 let group = group_for None (List.sort_uniq Int.compare (few @ domains))
 
 let prepare (effort : Effort.t) asked =

@@ -1,14 +1,14 @@
 open Case
 open Concord_generator
 
-(* Deeper than that no tree is made; with fewer elements to visit it is flatter. *)
+(* The greatest depth of a tree. With few elements to visit the tree is flatter. *)
 let depth = 25
 
 let rec depth_of elements =
   if elements < 2 then 1 else 1 + depth_of (elements / 2)
 
-(* [visit tree] is the sum of its values. They are the heights, and each level of a tree
-   has half as many nodes as the next one. *)
+(* [visit tree] has to be the sum of the tree's values. A value is the height of its node, and
+   each level has half as many nodes as the level below. *)
 let rec sum_of height =
   if height = 0 then 0 else height + (2 * sum_of (height - 1))
 
@@ -34,7 +34,7 @@ let drain next =
   let rec go sum = match next () with None -> sum | Some v -> go (sum + v) in
   go 0
 
-(* Written by hand: what remains to be visited is kept in a list. *)
+(* Written by hand, with a list of the subtrees that remain to be visited. *)
 let by_hand tree =
   let rest = ref [] in
   let rec push = function
@@ -61,7 +61,7 @@ let by_seq tree =
   in
   Seq.fold_left ( + ) 0 (to_seq tree)
 
-(* As fast as it can be: what comes after a subtree is an argument. *)
+(* As fast as possible: the rest of the traversal is passed as an argument. *)
 let by_seq_by_hand tree =
   let rec to_seq tree rest () =
     match tree with

@@ -1,4 +1,4 @@
-(** Generators against plain iteration: the slides of "Retrofitting Effect
-    Handlers onto OCaml". *)
+(** Generators compared with plain iteration, as on the slides of "Retrofitting
+    Effect Handlers onto OCaml". *)
 
 val group : Case.group

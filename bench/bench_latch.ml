@@ -1,7 +1,7 @@
 open Case
 
-(* A task that begins and ends, as the latch of a server counts them: the latch stays
-   shut. Eio, Lwt and Stdlib have none; Go's is a WaitGroup. *)
+(* A task that begins and ends, as the latch of a server counts tasks. The latch stays shut.
+   Eio, Lwt and Stdlib have no latch, and Go has a WaitGroup. *)
 let up_and_down latch n =
   for _ = 1 to n do
     Concord.Latch.count_up latch;

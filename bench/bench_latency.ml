@@ -1,7 +1,7 @@
 open Case
 
-(* The time from when a value is put until the task that waits for it goes on, and how
-   long a turn of the other tasks takes meanwhile: not the mean, but how it is spread. *)
+(* Measures the time from putting a value until the waiting task continues, and how long a turn
+   of the other tasks takes meanwhile. The results are percentiles instead of means. *)
 
 (* --- Samples ------------------------------------------------------------------ *)
 
@@ -21,7 +21,7 @@ let add t ns =
 let fractions = [ ("p50", 0.5); ("p99", 0.99); ("p99.9", 0.999) ]
 
 let answers t =
-  if t.length = 0 then failwith "no value came";
+  if t.length = 0 then failwith "no value arrived during the sample";
   let sorted = Float.Array.sub t.values 0 t.length in
   Float.Array.sort Float.compare sorted;
   List.map
@@ -30,7 +30,7 @@ let answers t =
       Float.Array.get sorted nth)
     fractions
 
-(* --- What a side does ------------------------------------------------------------ *)
+(* --- The two sides ---------------------------------------------------------------- *)
 
 let receive take samples ~seen =
   let rec next () =
@@ -43,7 +43,7 @@ let receive take samples ~seen =
   in
   next ()
 
-(* Of the loop that the receiver is in. *)
+(* The number of other tasks in the receiver's loop. *)
 let busy_tasks = 10
 let busy_turn = 10_000
 
@@ -62,7 +62,7 @@ let is_over start ~seconds = Meter.ns_since start > seconds *. 1e9
 
 (* --- On one domain ----------------------------------------------------------------- *)
 
-(* When it was put; or that no more will come. *)
+(* The time at which the value was put, or [None] after the last one. *)
 type value = Meter.instant option
 type box = { put : value -> unit; take : unit -> value }
 
@@ -140,10 +140,10 @@ let on_one_lwt ~load seconds =
 
 (* --- Between two domains -------------------------------------------------------------- *)
 
-(* Until then a loop that has nothing to do is asleep. *)
+(* In seconds. After this pause, a loop that has nothing to do is asleep. *)
 let pause_s = 50e-6
 
-(* The sender has no scheduler, and looks now and then whether its value has come. *)
+(* The sender has no scheduler, so it checks now and then whether its value has arrived. *)
 let sender put seen seconds () =
   let start = Meter.now () and sent = ref 0 in
   while not (is_over start ~seconds) do
@@ -190,8 +190,8 @@ let between_lwt ~load seconds =
 
 (* --- The others' turns ------------------------------------------------------------------ *)
 
-(* A fiber of the loop has its turn as soon as it can; the samples are from one to the
-   next. Meanwhile one waits for the values of another domain, if there is a [box]. *)
+(* A fiber of the loop yields all the time, and the samples are the times between its turns. If
+   there is a [box], another fiber waits for values from another domain meanwhile. *)
 let turns box seconds =
   let samples = samples () and running = ref true in
   let tick () =
@@ -205,7 +205,7 @@ let turns box seconds =
   let wait_for fork box =
     let there = box () and seen = Atomic.make 0 in
     let other = Domain.spawn (sender there.put seen seconds) in
-    (* Starting the domain is no part of what is measured. *)
+    (* Starting the domain is not measured. *)
     fork tick;
     let ignored = { values = Float.Array.create 0; length = most } in
     receive there.take ignored ~seen:(fun () -> Atomic.incr seen);
@@ -240,7 +240,7 @@ let spread ~name ~title rows =
   in
   List.mapi comparison (List.map fst fractions)
 
-(* What has no scheduler has no tasks to be busy. *)
+(* A host without a scheduler has no other tasks. *)
 let wake ~name ~title ~load ?(hosts = []) one lwt =
   let ours (host, on, yield) =
     ("concord", host, one on yield box_concord ~load)

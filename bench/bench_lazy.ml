@@ -1,6 +1,7 @@
 open Case
 
-(* Stdlib's under a mutex: what programs with several threads do without us. *)
+(* Stdlib's lazy value, protected by a mutex. Programs with several threads do this if they
+   don't use Concord. *)
 type 'a locked = { mutex : Mutex.t; value : 'a Lazy.t }
 
 let locked f = { mutex = Mutex.create (); value = Lazy.from_fun f }
@@ -12,7 +13,7 @@ let from_fun_eio f = Eio.Lazy.from_fun ~cancel:`Restart f
 
 (* --- Reading what is forced ----------------------------------------------- *)
 
-(* Read field by field, so that the loop has no checks of bounds, and little else
+(* Reads the values field by field, so that the loop contains no bounds checks and little else
    than the reads. *)
 type 'l eight = {
   a : 'l;
@@ -45,8 +46,8 @@ let eight from_fun force =
     h = forced 8;
   }
 
-(* Each implementation has its own copy of the loop, so that none is slower for
-   being called through a closure. *)
+(* Each implementation has its own copy of the loop, because a call through a closure would
+   slow it down. *)
 
 let read_concord lazies rounds =
   let open Concord.Lazy in
@@ -101,8 +102,8 @@ let forced_row ~impl ~host ~on read lazies =
 
 let eight_stdlib () = eight Lazy.from_fun Lazy.force
 
-(* The collector puts an integer in the place of a lazy value that was forced while
-   it was young; reading any other calls the runtime for its tag. *)
+(* If a lazy value was forced while it was young, the collector may replace it by its value. It
+   does so for integers. To read any other value, the program calls the runtime for its tag. *)
 let eight_collected () =
   let lazies = eight_stdlib () in
   Gc.minor ();

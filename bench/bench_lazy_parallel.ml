@@ -1,10 +1,10 @@
 open Case
 
-(* A chain of lazy values, of which each has a message and the next one. One side forces
-   the first, whose computation receives a message of the other side; the other sends it,
-   and then forces the same. To send is to wait until the message was received: else the
-   sender forces it first, receives its own message, and is through with the whole chain
-   before the other one has begun. *)
+(* A chain of lazy values, each of which has a message and the next lazy value. One side forces
+   the first value, and its computation receives a message from the other side. The other side
+   sends the message, and then forces the same value. Sending waits until the message has been
+   received. Otherwise the sender could force the value first, receive its own message, and
+   finish the whole chain before the other side has begun. *)
 
 module Chain (Lazy : sig
   type 'a t

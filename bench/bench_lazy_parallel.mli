@@ -2,7 +2,7 @@
 
 val comparisons : Case.comparison list
 
-(** The program of the case, of other lazy values. *)
+(** The program of the case, with other lazy values. *)
 module Chain (_ : sig
   type 'a t
 
@@ -14,7 +14,7 @@ end) (_ : sig
   val create : unit -> t
 
   val send : t -> int -> unit
-  (** Returns when the message was received. *)
+  (** Returns when the message has been received. *)
 
   val receive : t -> int
 end) : sig

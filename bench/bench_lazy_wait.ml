@@ -3,7 +3,8 @@ open Case
 type 'l operations = {
   from_fun : (unit -> int) -> 'l;
   force : 'l -> int;
-  waiters : 'l -> int option;  (** If it can tell. *)
+  waiters : 'l -> int option;
+      (** Returns the number of waiters, if the implementation counts them. *)
 }
 
 let concord =
@@ -22,10 +23,11 @@ let eio =
 
 let value = 1
 
-(* One for the computation to end, one for the waiting tasks, some to spare. *)
+(* One yield lets the computation end, one lets the waiting tasks run, and the rest is
+   reserve. *)
 let turns = 5
 
-(* What the tasks of one round share. They have one domain. *)
+(* The tasks of a round share these fields. All of them run on one domain. *)
 type round = {
   mutable came : int;
   mutable parked : bool;
@@ -55,23 +57,24 @@ let wait_round fork { from_fun; force; waiters } ~yield ~tasks =
   for _ = 1 to tasks do
     fork wait
   done;
-  (* Forking runs a task until it waits or ends. *)
+  (* Forking runs each task until it waits or ends. *)
   Host.check "tasks that came" tasks r.came;
   Host.check "tasks that did not wait" 0 r.continued;
   Option.iter (Host.check "waiters" tasks) (waiters l);
-  (* What the collector still owes for the crowd is no part of an operation. It then
-     begins to mark, and scans the stack of each task that continues: always, instead
-     of in some samples. In OCaml that is most of the time of an operation. *)
+  (* A full collection first, because the work of the collector for the crowd must not be
+     measured. The collector then begins to mark, and scans the stack of each task that
+     continues. Now it does so in all samples, instead of only in some. In OCaml this is most
+     of the time of an operation. *)
   Gc.full_major ();
   r.parked <- true;
-  (* Both hosts run whatever is ready before it is this task's turn again. *)
+  (* Both hosts run all tasks that are ready before this task runs again. *)
   for _ = 1 to turns do
     yield ()
   done;
   Host.check "tasks that continued" tasks r.continued;
   r.ns
 
-(* The first of the rounds is to warm up. *)
+(* The first round warms up. *)
 let wait (host : Host.t) operations ~yield ~tasks n =
   let rounds = (n + tasks - 1) / tasks in
   let ns = ref 0. in

@@ -7,10 +7,11 @@ val comparisons : Case.comparison list
 type 'l operations = {
   from_fun : (unit -> int) -> 'l;
   force : 'l -> int;
-  waiters : 'l -> int option;  (** If it can tell. *)
+  waiters : 'l -> int option;
+      (** Returns the number of waiters, if the implementation counts them. *)
 }
 
 val wait :
   Host.t -> 'l operations -> yield:(unit -> unit) -> tasks:int -> int -> float
-(** So many tasks wait for each of the lazy values that the operations are
-    divided into. *)
+(** The operations are divided among several lazy values. This number of tasks
+    waits for each value. *)

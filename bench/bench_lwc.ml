@@ -2,7 +2,7 @@ open Case
 open Lwc
 open Style_programs
 
-(* A case is FIGURE-SIZE. With little effort only the small sizes are measured. *)
+(* A case is named FIGURE-SIZE. With little effort, only the small sizes are measured. *)
 
 type point = { size : int; times : amount }
 
@@ -10,12 +10,13 @@ let points small middle large =
   let point least quick size = { size; times = { full = 1; quick; least } } in
   [ point 1 1 small; point 0 1 middle; point 0 0 large ]
 
-(* Up to 10,855 of these numbers fit into an [int]. *)
+(* Only 10,855 of these numbers fit into an [int]. *)
 let numbers_of_kpn = points 100 1_000 10_000
 let primes = points 100 300 1_000
 let to_sort = points 100 300 1_000
 
-(* System threads are measured at the first point, if they can do as much at all. *)
+(* System threads are measured only at the first point, and only if [threads] is true, because
+   they can't do more. *)
 let curve ~figure ~title ?(threads = false) ~fibers points sample =
   List.concat_map
     (fun { size; times } ->
@@ -62,7 +63,7 @@ let per_thread (program : program) size bytes =
 let resident program work style =
   bytes (fun size -> per_thread program size (peak program work style size))
 
-(* The paper's measure. The stacks of fibers are not in OCaml's heap. *)
+(* The paper measures this too. The stacks of fibers are not in OCaml's heap. *)
 let heap (program : program) work style =
   let (module P) = Program.in_style program.written style in
   bytes (fun size ->

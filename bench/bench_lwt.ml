@@ -3,8 +3,8 @@ open Lwt_and_eio
 
 (* --- A hand-made inbox ---------------------------------------------------- *)
 
-(* What programs have without us: whoever wants something done in Lwt's domain
-   pushes it, and notifies Lwt's loop. *)
+(* What a program needs without Concord. Any domain pushes a job for Lwt's domain, and notifies
+   Lwt's loop. *)
 module Inbox = struct
   type t = {
     mutex : Mutex.t;
@@ -66,7 +66,7 @@ let lwt_to_eio_concord n =
     ~lwt:(produce_lwt (Concord_lwt.Mvar.put box))
     n
 
-(* The box is Lwt's: Eio asks for the operation, and waits for its end. *)
+(* The box belongs to Lwt. Eio requests the operation, and waits until it has ended. *)
 let ask inbox operation =
   let promise, resolver = Eio.Promise.create () in
   Inbox.post inbox (fun () ->
@@ -108,7 +108,8 @@ let lwt_to_eio =
 
 (* --- A crowd -------------------------------------------------------------- *)
 
-(* From when the other domain begins to wake them until all have continued. *)
+(* Measures from the moment when the other domain begins to wake the tasks until all of them
+   have continued. *)
 let burst_round ~wait ~wake ~tasks =
   let start = ref (Meter.now ()) and continued = ref 0 in
   let all, ended = Lwt.wait () in
@@ -179,7 +180,7 @@ let burst =
 
 (* --- Jobs for another domain ---------------------------------------------- *)
 
-(* Each job is to give back its number. *)
+(* Each job returns its number, which is checked. *)
 let offloaded detach n =
   let last = ref 0 in
   let next () =

@@ -1,4 +1,4 @@
-(** Lwt: two of its tasks, its domain and one of Eio, crowds that another domain
-    wakes, jobs for another domain. *)
+(** Lwt: messages between two of its tasks, or between its domain and one of
+    Eio, crowds that another domain wakes, and jobs for another domain. *)
 
 val group : Case.group

@@ -1,7 +1,7 @@
 open Case
 
-(* Mailboxes are unbounded, and a producer that runs ahead would measure only how
-   memory grows. So the producer has [credit] bursts ahead of the consumer, which
+(* Mailboxes are unbounded. If the producer ran far ahead, the benchmark would only measure how
+   memory grows. So the producer is at most [credit] bursts ahead of the consumer, which
    answers each burst through a mailbox of the same kind. *)
 
 let burst = 100
@@ -104,7 +104,8 @@ let mailbox_lwt n =
   let stream, push = Lwt_stream.create () in
   let answers, push_answer = Lwt_stream.create () in
   let sent = ref 0 and received = ref 0 in
-  (* All bursts are answered, but only those that are needed are waited for. *)
+  (* The consumer answers every burst, but the producer waits only for the answers that it
+     needs. *)
   let push i =
     push (Some i);
     incr sent;
@@ -161,12 +162,12 @@ let mailbox_parallel =
         ];
   }
 
-(* Broadcasts. The subscribers wait whenever the sender yields, after each
-   burst. *)
+(* Broadcasts. After each burst the sender yields, and the subscribers receive until
+   they wait. *)
 
 let subscribers = 4
 
-(* [subscribe ()] is a function that receives a message. *)
+(* [subscribe ()] returns a function that receives a message. *)
 let broadcast (host : Host.t) ~yield ~send ~subscribe n =
   let left = ref subscribers and ns = ref 0. in
   host.run (fun fork ->

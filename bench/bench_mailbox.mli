@@ -1,4 +1,4 @@
-(** What never makes a sender wait: mailboxes and broadcasts. *)
+(** Mailboxes and broadcasts, in which a sender never waits. *)
 
 val comparisons : Case.comparison list
 
@@ -12,8 +12,8 @@ val mailbox :
   answer:(unit -> unit) ->
   int ->
   float
-(** [send after n] sends the [n] numbers that follow [after], and [receive n] is
-    the sum of as many that it received. The other two keep the sender from
+(** [send after n] sends the [n] numbers that follow [after]. [receive n] is the
+    sum of [n] received numbers. The other two functions keep the sender from
     running too far ahead. *)
 
 val broadcast :
@@ -23,5 +23,5 @@ val broadcast :
   subscribe:(unit -> unit -> int) ->
   int ->
   float
-(** [subscribe ()] is called in the first task, before anything is sent, and
-    gives what receives a number. *)
+(** [subscribe ()] is called in the first task, before the first message, and
+    returns a function that receives a number. *)

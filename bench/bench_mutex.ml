@@ -1,7 +1,7 @@
 open Case
 
-(* Each implementation has its own copy of the loops, so that none is slower for
-   calling its mutex through a closure. *)
+(* Each implementation has its own copy of the loops, because calling the mutex through a
+   closure would slow it down. *)
 
 let lock_unlock_concord mutex n =
   for _ = 1 to n do
@@ -54,7 +54,7 @@ let free =
         ];
   }
 
-(* On one domain a mutex is contended only if its holder is suspended. *)
+(* On one domain, a mutex is contended only if its holder is suspended. *)
 
 let contended_concord host ~yield ~tasks n =
   let mutex = Concord.Mutex.create () in
@@ -95,7 +95,7 @@ let contended_stdlib ~tasks n =
   let free () = Mutex.unlock mutex in
   Host.crew Host.thread ~tasks ~hold ~free work n
 
-(* Of more of them there is no crew. *)
+(* Threads are measured only with a small crew. *)
 let contended_threads ~case ~tasks =
   [
     row ~case ~impl:"concord" ~host:"thread"
@@ -142,9 +142,8 @@ let contended ~case ~tasks =
 
 (* --- Between two domains --------------------------------------------------
 
-   Each side does some work while it has the mutex, and more of it while it has not. In
-   a loop of locks and unlocks alone, the figure would be how often a side happens to
-   sleep. *)
+   Each side does some work while it has the mutex, and more work while it does not. With a loop of
+   only locks and unlocks, the figure would mostly tell how often a side happens to sleep. *)
 
 type counter = { mutable count : int }
 
@@ -165,7 +164,7 @@ let side lock unlock mutex shared n =
     work own between
   done
 
-(* So many rounds were made before the clock was read, and by both sides. *)
+(* Counts the rounds of both sides, including those before the clock was read. *)
 let check_work n { count } =
   let rounds = 2 * (Host.meeting + (n / 2)) in
   Host.check "work while locked" (while_locked * rounds) count

@@ -1,9 +1,8 @@
 open Case
 open Concord
 
-(* Every implementation runs the same loops: the producer puts the messages, the
-   consumer takes them and looks at the clock before the first and after the
-   last. *)
+(* Every implementation runs the same loops. The producer puts the messages, and the consumer
+   takes them. The consumer reads the clock before the first message and after the last one. *)
 
 let mvar_put box n =
   for i = 1 to n do
@@ -46,7 +45,7 @@ let serial_eio put take box n =
 
 let serial_lwt n =
   let box = Lwt_mvar.create_empty () in
-  (* The counters are outside, so that the loops allocate no closure. *)
+  (* The counters are outside the loops, so that the loops allocate no closure. *)
   let to_put = ref n and to_take = ref n in
   let rec put () =
     if !to_put = 0 then Lwt.return_unit
@@ -87,11 +86,11 @@ let serial ?(more = []) case ~title sample =
       @ more;
   }
 
-(* On two domains, each with its own scheduler. Lwt has no such case: its loop
-   and its promises belong to one domain. *)
+(* On two domains, each with its own scheduler. Lwt has no such case, because its loop and its
+   promises belong to one domain. *)
 
-(* So many messages pass before the clock is read: then both domains run, their
-   loops have met, and their minor heaps are mapped. *)
+(* This number of messages passes before the clock is read. By then both domains run, their
+   loops are in step, and their minor heaps are mapped. *)
 let meeting = 1_000
 
 let parallel run put take box n =
@@ -121,10 +120,10 @@ let mvar_between run n =
 let stream_between run n =
   parallel run stream_add stream_take (Eio.Stream.create 1) n
 
-(* --- What two domains need at least --------------------------------------------
+(* --- The lower bound for two domains --------------------------------------------
 
-   The same, by two domains that spin at one atomic: there is no queue, and nobody sleeps, is
-   cancelled, or lets others have a turn. *)
+   Two domains exchange the same messages by spinning at one atomic. There is no queue, and no task
+   sleeps, is cancelled, or lets other tasks run. *)
 
 type bare = Nothing of unit list | Message of int * unit list
 
@@ -178,7 +177,7 @@ let parallel ?(more = []) case ~title sample =
 
 let time f = Time f
 
-(* The table has microseconds. *)
+(* The table of the paper has microseconds. *)
 let counted operations f = counted Figure.us operations (warmed_up f)
 
 let one_domain =
@@ -204,7 +203,8 @@ let two_domains =
           tokio case;
         ])
 
-(* In one comparison, as a message between domains is compared with one on one. *)
+(* Both rows are in one comparison, because messages between domains are compared with messages
+   on one domain. *)
 let table_1 =
   let { baseline; others; _ } =
     serial "table1-serial" ~title:""

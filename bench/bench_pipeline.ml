@@ -5,24 +5,25 @@ open Domainslib
 
 let workers = 4
 
-(* No item. *)
+(* Marks the end. It is not an item. *)
 let last = 0
 
-(* What a worker makes of an item: [centre - item], so that no item can be passed on
-   as it is. The number of turns is odd, and each depends on the one before. *)
+(* The result of a worker is [centre - item], so an item that is passed on unchanged gives a
+   wrong sum. The number of turns is odd, and each turn depends on the one before. *)
 let centre = 1_000_000_000
 
 let rec turned turns item =
   if turns = 0 then item else turned (turns - 1) (centre - item)
 
-(* So many turns take about 1 us. *)
+(* This number of turns takes about 1 us. *)
 let a_microsecond = 1_201
 let sum_of_results n = (n * centre) - (n * (n + 1) / 2)
 
-(* The three stages, for [meeting] items before the clock is read, and [n] after. *)
+(* The three stages process [meeting] items before the clock is read, and [n] items after
+   that. *)
 type stages = {
   parse : unit -> unit;
-  worker : unit -> unit;  (** To be run [workers] times. *)
+  worker : unit -> unit;  (** Is run [workers] times. *)
   aggregate : unit -> float;
 }
 
@@ -63,7 +64,7 @@ let times n f =
     f ()
   done
 
-(* --- Where they run --------------------------------------------------------------- *)
+(* --- The hosts of the stages ------------------------------------------------------ *)
 
 let in_one (host : Host.t) { parse; worker; aggregate } =
   host.run (fun fork ->
@@ -71,7 +72,7 @@ let in_one (host : Host.t) { parse; worker; aggregate } =
       times workers (fun () -> fork worker);
       aggregate ())
 
-(* Half of the workers beside the first stage, and half beside the last one. *)
+(* Half of the workers run with the first stage, and half with the last stage. *)
 let in_two (host : Host.t) { parse; worker; aggregate } =
   let half fork = times (workers / 2) (fun () -> fork worker) in
   let first =
@@ -88,7 +89,7 @@ let in_two (host : Host.t) { parse; worker; aggregate } =
   Domain.join first;
   ns
 
-(* All stages are tasks of a pool of two domains, one of which is the caller's. *)
+(* All stages are tasks of a pool of two domains. One of them is the caller's domain. *)
 let in_pool { parse; worker; aggregate } =
   let pool = Task.setup_pool ~num_domains:1 () in
   let ns =
@@ -102,7 +103,7 @@ let in_pool { parse; worker; aggregate } =
   Task.teardown_pool pool;
   ns
 
-(* The workers alone are in the pool, which has two domains of its own. *)
+(* Only the workers are in the pool, which has two domains of its own. *)
 let beside_pool { parse; worker; aggregate } =
   Concord_domainslib.with_pool ~num_domains:2 (fun pool ->
       let submit _ = Concord_domainslib.submit pool worker in
@@ -113,7 +114,7 @@ let beside_pool { parse; worker; aggregate } =
           List.iter Concord.Promise.await all;
           ns))
 
-(* The same in Eio. Each domain of its pool takes two of the workers. *)
+(* The same in Eio. Each domain of its pool runs two of the workers. *)
 let beside_executor_pool { parse; worker; aggregate } =
   Eio_main.run (fun env ->
       Eio.Switch.run (fun sw ->
@@ -126,7 +127,7 @@ let beside_executor_pool { parse; worker; aggregate } =
           Eio.Fiber.fork ~sw parse;
           aggregate ()))
 
-(* No queues: each domain takes 100 items at a time through all stages. *)
+(* Uses no queues. Each domain takes 100 items at a time through all stages. *)
 let chunked ~turns n =
   let pool = Task.setup_pool ~num_domains:1 () in
   let sum n =

@@ -1,8 +1,8 @@
 open Case
 open Concord
 
-(* Which ready task is next, on one domain: what that changes for a program that forks a
-   tree of tasks, and for short requests beside long jobs. *)
+(* Compares orders in which ready tasks run, on one domain. One program forks a tree of tasks,
+   and the other answers short requests beside long jobs. *)
 
 (* --- A tree of tasks --------------------------------------------------------------- *)
 
@@ -30,7 +30,7 @@ let trees run fib n =
         sum := !sum + fib depth
       done);
   let time = Meter.ns_since start in
-  if !sum <> n * 377 then failwith "a wrong sum";
+  if !sum <> n * 377 then failwith "the tasks computed a wrong sum";
   time
 
 let in_domainslib n =
@@ -70,7 +70,8 @@ let compute us =
     ignore (Sys.opaque_identity () : unit)
   done
 
-(* How a scheduler runs: [urgent] is for what accepts requests, [short] for one of them. *)
+(* A scheduler's functions. [urgent] is for the task that accepts requests, and [short] is for
+   a request. *)
 type scheduler = {
   run : (unit -> unit) -> unit;
   urgent : (unit -> unit) -> unit;
@@ -99,7 +100,7 @@ let schedulers =
       } );
   ]
 
-(* Requests are due at random, whether or not the ones before have been answered. *)
+(* Requests are due at random times, even if earlier requests have not been answered. *)
 let send requests seconds () =
   let random = Random.State.make [| 1 |] in
   let start = Meter.now () in

@@ -1,3 +1,3 @@
-(** Which of the ready tasks is next, and what that changes. *)
+(** The effect of the order in which ready tasks run. *)
 
 val group : Case.group

@@ -1,8 +1,7 @@
 open Case
 
-(* Rounds through fresh promises. Who has the ball answers with one that has the promise
-   for the next answer: each promise is made for one message, filled once and awaited
-   once. *)
+(* Two tasks exchange messages through fresh promises. Each message carries the promise for the
+   answer. So each promise is made for one message, is filled once and awaited once. *)
 
 type ball = { number : int; answer : ball Concord.Promise.t }
 

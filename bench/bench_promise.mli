@@ -1,3 +1,3 @@
-(** Rounds through fresh promises, of two tasks. *)
+(** Messages between two tasks through fresh promises. *)
 
 val comparisons : Case.comparison list

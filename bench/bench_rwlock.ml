@@ -1,6 +1,6 @@
 open Case
 
-(* Read-write locks, of which Eio, Lwt and Stdlib have none *)
+(* Read-write locks. Eio, Lwt and Stdlib have none. *)
 
 let read_concord lock n =
   for _ = 1 to n do
@@ -45,7 +45,7 @@ let rwlock ~case ~what loop =
 let read_free = rwlock ~case:"rwlock-read-free" ~what:"reading" read_concord
 let write_free = rwlock ~case:"rwlock-write-free" ~what:"writing" write_concord
 
-(* Go's has no such operation: the baseline unlocks and locks again. *)
+(* Go's lock has no such operation, so the baseline unlocks and locks again. *)
 let downgrade_free =
   let case = "rwlock-downgrade-free" in
   let alone loop host n = Host.alone host (loop (Concord.Rwlock.create ())) n in
@@ -60,7 +60,7 @@ let downgrade_free =
     others = Ours.rows ~case Ours.one_task (alone downgrade_concord);
   }
 
-(* Readers do not wait for one another: what they share is the lock's own state. *)
+(* Readers do not wait for one another. They only share the state of the lock. *)
 let read_parallel =
   let case = "rwlock-read-parallel" in
   {

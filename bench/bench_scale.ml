@@ -1,8 +1,8 @@
 open Case
 
-(* How the cost of an operation grows with the number of what there is. The rows of a
-   comparison are the same operation among more and more things, from the smallest
-   number, which is the baseline. *)
+(* Measures how the cost of an operation grows with the number of things. The rows of a
+   comparison are the same operation with more and more things. The baseline has the smallest
+   number. *)
 
 type measure = things:int -> int -> float
 
@@ -32,7 +32,7 @@ let turns host yield ~things n =
   in
   Host.crew host ~tasks:things ~hold:ignore ~free:ignore work n
 
-(* [wait ()] is what each of the others does; [wake ()] ends it for one of them. *)
+(* Each of the other tasks calls [wait ()], and [wake ()] ends the wait of one of them. *)
 let among (host : Host.t) ~wait ~wake ~produce ~consume ~things n =
   let woken = ref 0 in
   let other () =
@@ -44,7 +44,8 @@ let among (host : Host.t) ~wait ~wake ~produce ~consume ~things n =
         for _ = 1 to things do
           fork other
         done;
-        (* What the collector still owes for the others is no part of an operation. *)
+        (* A full collection first, because the work of the collector for the other tasks must
+           not be measured. *)
         Gc.full_major ();
         let inner = { Host.run = (fun f -> f fork) } in
         let pass = Host.serial inner ~produce ~consume in
@@ -67,7 +68,7 @@ let beside_waiting host ~things n =
 
 (* --- Structures --------------------------------------------------------------- *)
 
-(* Each message is waited for, however many channels there are. *)
+(* The receiver waits for each message, however many channels there are. *)
 let channels host ~things =
   warmed_up (fun n ->
       let channels = Passing.channels things in
@@ -94,7 +95,7 @@ let choice host ~things =
 
 (* --- Domains ---------------------------------------------------------------------- *)
 
-(* Each of them does an equal part, and at least one operation to warm up. *)
+(* Each domain does an equal part of the work, after one operation to warm up. *)
 let together ~things work n =
   let ready = Atomic.make 0 in
   let part () =

@@ -1,4 +1,4 @@
-(** How the cost of an operation grows: with the number of tasks, structures,
-    timeouts, alternatives, threads and domains. *)
+(** How the cost of an operation grows with the number of tasks, structures,
+    timeouts, alternatives, threads or domains. *)
 
 val group : Case.group

@@ -2,14 +2,14 @@ open Case
 
 (* --- The puzzle ----------------------------------------------------------- *)
 
-(* Which of these numbers have this total? The tree has a level for each number:
-   it is taken, or left out. *)
+(* The puzzle is which of these numbers have this total. The search tree has a level for each
+   number, which is either taken or left out. *)
 
 let levels = 24
 let first_levels = 6
 let subtrees = 1 lsl first_levels
 
-(* Between two pauses 1024 leaves are visited, in about 5 us. *)
+(* Between two pauses the search visits 1024 leaves, in about 5 us. *)
 let levels_without_pause = 10
 
 type puzzle = { numbers : int array; answer : int; total : int }
@@ -22,9 +22,9 @@ let sum numbers chosen =
     numbers;
   !total
 
-(* The answer is in the middle of the subtree in the middle. So it is found after half
-   of the work, both by searchers that take turns and by those that search one subtree
-   after the other. Numbers of 50 bits leave no room for another answer. *)
+(* The answer is in the middle of the subtree in the middle. So it is found after half of the
+   work, both if searchers take turns and if they search one subtree after the other. There is
+   only one answer, because the numbers have 50 bits. *)
 let puzzle =
   let random = Random.State.make [| 2026 |] in
   let number _ =
@@ -42,7 +42,8 @@ let puzzle =
 
 let none = -1
 
-(* What is chosen in the subtree below this node to have the total, or [none]. *)
+(* Returns the numbers to take in the subtree below this node, or [none] if it has no
+   answer. *)
 let rec search pause level chosen total =
   if level = levels then if total = puzzle.total then chosen else none
   else begin
@@ -56,7 +57,8 @@ let rec search pause level chosen total =
     if found <> none then found else search pause next chosen total
   end
 
-(* They are numbered in the order of the search: what is taken comes first. *)
+(* Subtrees are numbered in the order of the search, which first takes a number and then leaves
+   it out. *)
 let search_subtree pause number =
   let chosen = ref 0 in
   for level = 0 to first_levels - 1 do
@@ -66,9 +68,9 @@ let search_subtree pause number =
   search pause first_levels !chosen (sum puzzle.numbers !chosen)
 
 let check found =
-  if found <> puzzle.answer then failwith "the search has another answer"
+  if found <> puzzle.answer then failwith "the search found a wrong answer"
 
-(* An operation is a whole search. *)
+(* One operation is a whole search. *)
 let repeated search n =
   let start = Meter.now () in
   for _ = 1 to n do
@@ -78,7 +80,7 @@ let repeated search n =
 
 (* --- Two domains ---------------------------------------------------------- *)
 
-(* Each has every other subtree. *)
+(* Each half has every other subtree. *)
 let half first = List.init (subtrees / 2) (fun i -> first + (2 * i))
 
 let on_two_domains f =
@@ -113,8 +115,8 @@ let polled () =
 
 (* --- Concord -------------------------------------------------------------- *)
 
-(* 32 searchers take turns on each of the domains. The first one that finds the
-   answer fills a promise, for which both domains wait. *)
+(* On each domain 32 searchers take turns. The first searcher that finds the answer fills a
+   promise, and both domains wait for it. *)
 let fifo () =
   let open Concord in
   let answer = Promise.create () in
@@ -137,14 +139,14 @@ let fifo () =
           with
           | () | (exception Concord_fifo.Cancelled) -> Promise.await answer))
 
-(* A pool starts its tasks in an order of its own, by which two domains would meet in
-   the middle, where the answer is. So each task searches the next subtree. *)
+(* A pool chooses the order of its tasks. With one subtree per task, two domains would meet in
+   the middle, where the answer is. So each task takes the next subtree when it starts. *)
 let in_order () =
   let next = Atomic.make 0 in
   fun () -> Atomic.fetch_and_add next 1
 
-(* A pool does not cancel its tasks. Those that have not started are taken back; the
-   others look whether the promise is filled. *)
+(* A pool does not cancel its tasks. Tasks that have not started are withdrawn, and the others
+   check whether the promise is filled. *)
 let in_pool pool () =
   let open Concord in
   let answer = Promise.create () in
@@ -184,7 +186,7 @@ let polled_in_pool pool () =
       |> List.iter (Task.await pool));
   Atomic.get answer
 
-(* Both have two domains at work: in [Task.run], the caller is one of them. *)
+(* In both cases two domains work, because the caller of [Task.run] is one of them. *)
 let with_pool ~num_domains search n =
   let pool = Domainslib.Task.setup_pool ~num_domains () in
   Fun.protect
@@ -195,7 +197,7 @@ let with_pool ~num_domains search n =
 
 (* --- Eio ------------------------------------------------------------------ *)
 
-(* Only the fiber that has the answer returns: so it is the first. *)
+(* Only the fiber that has found the answer returns, so it is the first one. *)
 let or_wait found = if found = none then Eio.Fiber.await_cancel () else found
 
 let fibers subtrees =
@@ -215,7 +217,7 @@ let in_domain_manager n =
 
 exception Found of int
 
-(* A job that nobody waits for goes on: only the end of the pool cancels it. *)
+(* A job whose caller no longer waits keeps running. Only the end of the pool cancels it. *)
 let in_executor_pool n =
   Eio_main.run @@ fun env ->
   let domains = Eio.Stdenv.domain_mgr env in
@@ -237,7 +239,7 @@ let in_executor_pool n =
   in
   repeated search n
 
-(* --- All of them ---------------------------------------------------------- *)
+(* --- The comparisons ------------------------------------------------------ *)
 
 let group =
   let case = "search" in

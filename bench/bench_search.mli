@@ -1,5 +1,5 @@
-(** A parallel depth-first search whose other searchers are cancelled when one
-    of them has found the answer: the use of cancellation in sections 1 and 5 of
-    "Effectively Composing Concurrency Libraries". *)
+(** A parallel depth-first search. When one searcher has found the answer, the
+    others are cancelled. Sections 1 and 5 of "Effectively Composing Concurrency
+    Libraries" use cancellation for this. *)
 
 val group : Case.group

@@ -1,6 +1,6 @@
 open Case
 
-(* Selecting among four: in turn, in a loop, and where all are ready *)
+(* Selects among four alternatives: one is ready in turn, in a loop, or all are ready. *)
 
 let ways = 4
 let select4_concord shape n = Passing.selected ~ways shape n
@@ -22,9 +22,9 @@ let select4_stdlib (shape : Host.shape) n =
   in
   shape ~produce ~consume n
 
-(* Several fibers may have taken something before the first of them ends the
-   others; [combine] is what keeps it. So the sum tells when all has come, and
-   what came too early counts for the next time. *)
+(* Several fibers may take a message before the first of them ends the others, and [combine]
+   keeps all of these messages. So the sum shows when all messages have arrived, and early ones
+   count for the next round. *)
 let select4_eio (shape : Host.shape) n =
   let streams = Array.init ways (fun _ -> Eio.Stream.create 1) in
   let takes =
@@ -115,8 +115,8 @@ let select4_ready =
     others = Ours.rows ~case Ours.one_task ready_concord;
   }
 
-(* A loop among them, against a select in each round. Each alternative has a function
-   around it, as where one must know which it was. *)
+(* Compares a loop over the alternatives with a select in each round. Each alternative is
+   wrapped in a function, as in programs that need to know which alternative was chosen. *)
 let select_in_loop wrapped n =
   let left = ref n and sum = ref 0 in
   while !left > 0 do
@@ -141,7 +141,7 @@ let receive_in_loop loop (shape : Host.shape) n =
   in
   shape ~produce:(Passing.send channels) ~consume:(loop receive) n
 
-(* Each has a message in each round. *)
+(* Each mailbox has a message in each round. *)
 let ready_in_loop loop host n =
   let mailboxes = Array.init ways (fun _ -> Concord.Mailbox.create ()) in
   let take t =

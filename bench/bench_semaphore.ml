@@ -103,7 +103,7 @@ let semaphore_contended =
       ];
   }
 
-(* --- Several permits at once: Eio, Go and Stdlib take one by one --- *)
+(* --- Several permits at once. Eio, Go and Stdlib take them one by one --- *)
 
 let several = 3
 
@@ -142,7 +142,8 @@ let several_free =
           Host.alone host (acquire_release_n semaphore) n);
   }
 
-(* A message is a number in a cell. The permits of [full] and [empty] say whose it is. *)
+(* A message is a number in a cell. The permits of [full] and [empty] tell which side may use
+   the cell. *)
 let passing (shape : Host.shape) ~empty ~full ~acquire ~release n =
   let cell = ref 0 in
   let produce n =

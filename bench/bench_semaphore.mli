@@ -1,9 +1,9 @@
-(** Counting semaphores: free, and contended on one domain. *)
+(** Counting semaphores that are free, or contended on one domain. *)
 
 val comparisons : Case.comparison list
 
 val permits : int
-(** That the tasks of the case [semaphore-contended] contend for. *)
+(** The number of permits in the case [semaphore-contended]. *)
 
 val tasks : int
-(** How many they are. *)
+(** The number of tasks that contend for them. *)

@@ -1,7 +1,7 @@
 open Case
 
-(* Every implementation has its own copy of the two loops: sending the numbers
-   from 1, and adding up what was received. *)
+(* Every implementation has its own copy of the two loops. One sends the numbers from 1 on, and
+   the other adds up the numbers that it receives. *)
 
 let add_concord stream n =
   for i = 1 to n do

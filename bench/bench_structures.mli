@@ -1,3 +1,3 @@
-(** Every structure but {!Concord.Mvar}, which has a group of its own. *)
+(** Every structure except {!Concord.Mvar}, which has a group of its own. *)
 
 val group : Case.group

@@ -65,7 +65,7 @@ let sorter_cases =
     ~few:(sorter_sample time_of_run 40)
     (sorter_sample time_of_run 300)
   @ [
-      (* Eio's fibers would need more memory than most machines have. *)
+      (* Eio is left out, because its fibers would need more memory than most machines have. *)
       natively ~fibers:[ fifo ] ~case:"sorter-3000"
         ~title:
           "one comparator of a sort of 3000 numbers, which has 4.5 million \
@@ -97,10 +97,11 @@ let sorter_bytes =
       ~title:"a thread of those, spawned but not started"
       (resident sorter set_up ~largest:(largest 3_000))
 
-(* --- What a thread does ------------------------------------------------------ *)
+(* --- The operations of a thread ---------------------------------------------- *)
 
 type work = {
-  yields : threads:int -> int -> unit;  (** So many in all. *)
+  yields : threads:int -> int -> unit;
+      (** The number of yields of all threads together. *)
   spawns : int -> unit;
 }
 
@@ -168,7 +169,7 @@ let timed work =
   work ();
   Meter.ns_since start
 
-(* Each yields so often, at least. *)
+(* The least number of yields of each thread. *)
 let least = 4
 
 let yield_sample threads style =

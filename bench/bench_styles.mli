@@ -1,4 +1,5 @@
-(** Group [styles]: threads in the seven styles of [concord-schedulers.styles],
-    by the three programs of "Light Weight Concurrency in OCaml". *)
+(** Group [styles], which has threads in the seven styles of
+    [concord-schedulers.styles], in the three programs of "Light Weight
+    Concurrency in OCaml". *)
 
 val group : Case.group

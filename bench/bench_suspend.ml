@@ -2,7 +2,7 @@ open Case
 open Concord
 open Concord.Tools
 
-(* Suspending, against the effect alone *)
+(* Compares suspending with the effect alone. *)
 
 type _ Effect.t += Nothing : unit Effect.t
 
@@ -22,9 +22,8 @@ let perform n =
   in
   try_with body () { effc }
 
-(* The task is made ready by the time that it is suspended, so that an operation
-   is one suspension, one resumption and the task's turn in the scheduler's
-   queue, and nothing of another task. *)
+(* The task is resumed before it is suspended. So an operation is one suspension, one
+   resumption and one trip through the scheduler's queue, and no other task is involved. *)
 let resume_itself resumer =
   ignore (resumer (Ok ()) : bool);
   None

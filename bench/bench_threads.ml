@@ -2,7 +2,7 @@ open Case
 
 (* --- Locks ----------------------------------------------------------------------- *)
 
-(* Calls a function while it is held. *)
+(* Calls a function while the lock is held. *)
 type lock = { within : (unit -> unit) -> unit }
 
 let stdlib_mutex () =
@@ -47,7 +47,7 @@ let locks =
     ("concord-mvar", mvar);
   ]
 
-(* --- What is done under it ------------------------------------------------------- *)
+(* --- The work under the lock ----------------------------------------------------- *)
 
 let null = lazy (Unix.openfile "/dev/null" [ O_WRONLY ] 0)
 let line = Bytes.make 16 '\n'
@@ -65,7 +65,7 @@ let busy () =
 
 (* --- Runs --------------------------------------------------------------------------- *)
 
-(* [each] in so many threads, of each of so many domains. *)
+(* Runs [each] in this number of threads on each of this number of domains. *)
 let in_threads ~domains ~threads each =
   let domain _ =
     Domain.spawn @@ fun () ->
@@ -125,12 +125,12 @@ let under_lock ?(figure = Figure.ns) ?(operations = operations) ?(domains = 1)
 
 let time _ run = run.total_ns
 
-(* A value is divided by the number of operations. *)
+(* The value of a row is divided by the number of operations later, so this multiplies it. *)
 let worst n run = float_of_int n *. run.worst_ns
 
-(* --- A queue, as one writes it ---------------------------------------------------------- *)
+(* --- A queue, as a user would write it -------------------------------------------------- *)
 
-(* Four threads add, and four take. *)
+(* Four threads add, and four threads take. *)
 let through make ~domains n =
   let each = Int.max 1 (n / 4) in
   let queue : Bounded.t = make ()

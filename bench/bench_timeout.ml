@@ -8,7 +8,7 @@ let pending_concord host n =
     ~consume:(Passing.take_before long_s box)
     n
 
-(* [f] has the host that has the clock. *)
+(* Runs [f] with a host and with the timeouts of this host's clock. *)
 let in_eio f =
   Eio_main.run (fun env ->
       let run g =
@@ -70,11 +70,10 @@ let timeout_pending =
 let waiters = 100_000
 let very_long_s = 60.
 
-(* All timeouts together may have one thread, and OCaml has one for the sake of
-   that. *)
+(* All timeouts together may use one thread of Concord. For threads, OCaml starts one more. *)
 let more_threads = 2
 
-(* By how much the process grows for so many tasks, and as if there were [n]. *)
+(* Measures by how much the process grows for these tasks, and scales that to [n] tasks. *)
 let timeouts host ~wait ~wake n =
   let threads () = Array.length (Sys.readdir "/proc/self/task") in
   let before = ref 0 and tasks = min n waiters in
@@ -84,7 +83,7 @@ let timeouts host ~wait ~wake n =
   in
   let wake () =
     if threads () > !before + more_threads then
-      failwith "a thread for each timeout";
+      failwith "each timeout has a thread, but all timeouts should share one";
     for _ = 1 to tasks do
       wake ()
     done

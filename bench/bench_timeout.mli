@@ -1,3 +1,3 @@
-(** Waiting for some time at most. *)
+(** Waiting with a timeout. *)
 
 val comparisons : Case.comparison list

@@ -1,7 +1,7 @@
 open Case
 
-(* The latest value of something. In Eio it is an [Atomic] with a condition, of which a
-   reader asks by [loop_no_mutex] whether it differs from what was seen. *)
+(* Watches the latest value of something. In Eio this is an [Atomic] with a condition, and a
+   reader uses [loop_no_mutex] to wait until the value has changed. *)
 
 type 'a eio = { value : 'a Atomic.t; condition : Eio.Condition.t }
 
@@ -47,7 +47,7 @@ let set_free =
 
 (* --- One reader waits --- *)
 
-(* Each value is seen, as the writer waits until another watch says so. *)
+(* The reader sees each value, because the writer waits until another watch confirms it. *)
 let passing_concord (shape : Host.shape) n =
   let values = Concord.Watch.create 0 and seen = Concord.Watch.create 0 in
   let follow watch =

@@ -3,4 +3,4 @@
 val group : Case.group
 
 val has_wrk : bool
-(** Whether wrk is installed, without which some comparisons are left out. *)
+(** Whether wrk is installed. Without it, some comparisons are left out. *)

@@ -48,12 +48,13 @@ let withdraw_concord host n =
   let work n =
     for i = 1 to n do
       let ticket = Concord.Work_queue.add queue i in
-      if not (Concord.Work_queue.withdraw ticket) then failwith "taken"
+      if not (Concord.Work_queue.withdraw ticket) then
+        failwith "an item was taken, so it could not be withdrawn"
     done
   in
   Host.alone host work n
 
-(* What programs have without us, whose tasks can't wait in it. *)
+(* What programs do without Concord. Their tasks can't wait in this queue. *)
 let withdraw_by_hand n =
   let mutex = Mutex.create () and queue = Lwt_dllist.create () in
   for i = 1 to items do

@@ -1,10 +1,10 @@
-(** Queues with room for 100 items, or so many, as the groups measure them that
-    pass items between several tasks. *)
+(** Queues with a capacity of 100 items, or of [capacity]. Groups that pass
+    items between several tasks use them. *)
 
 type t = { add : int -> unit; take : unit -> int }
 
 val stdlib : ?capacity:int -> unit -> t
-(** A queue, a mutex and two conditions of Stdlib, for threads. *)
+(** A queue with a mutex and two conditions of Stdlib, for threads. *)
 
 val concord : unit -> t
 (** The same program with Concord's mutex and conditions. *)

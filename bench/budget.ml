@@ -3,13 +3,15 @@ open Case
 type t = {
   effort : Effort.t;
   seconds : float;
-  per_cost : float;  (** Of the seconds. *)
+  per_cost : float;  (** Seconds per unit of cost. *)
   begun : Meter.instant;
-  mutable to_come : float;  (** The cost of what has had no share yet. *)
-  shared : (string * string, unit) Hashtbl.t;  (** Loads that have had theirs. *)
+  mutable to_come : float;
+      (** The cost of the comparisons that have had no share yet. *)
+  shared : (string * string, unit) Hashtbl.t;
+      (** The loads that have had their share. *)
 }
 
-(* Several comparisons have the same load, which is measured once. *)
+(* Several comparisons may have the same load, which is measured only once. *)
 let cost effort seen (group : group) comparison =
   match comparison.baseline.sample with
   | Load { name; _ } when Hashtbl.mem seen (group.name, name) -> 0.
@@ -42,7 +44,8 @@ let create (effort : Effort.t) ~all groups =
 
 let left_s t = Float.max 0. (t.seconds -. (1e-9 *. Meter.ns_since t.begun))
 
-(* The last comparisons are not to pay for all that took longer before them. *)
+(* The last comparisons get at least this part, even if earlier ones took longer than
+   planned. *)
 let at_least = 0.6
 
 let share_s t group comparison =

@@ -1,60 +1,64 @@
-(** What there is to measure.
+(** Describes measurements.
 
-    A group is what the user names. It holds comparisons; each measures its rows
-    in turns, so that a ratio between two of them does not depend on what else
-    the machine did meanwhile. To add a group, write one module like
-    {!Bench_mvar} and list it in {!Groups}. *)
+    A group is what the user names. It has comparisons. A comparison measures
+    its rows in turns, so that the ratio of two rows does not depend on other
+    work of the machine. To add a group, write a module like {!Bench_mvar}, and
+    add it to the list in {!Groups}. *)
 
 type level = Least | Quick | Full
 
 type amount = { full : int; quick : int; least : int }
-(** Of something, by the level. *)
+(** A number for each level. *)
 
-(** A sample is the nanoseconds that something took without whatever had to be
-    set up for it, or the {!Figure} of something else. *)
+(** A sample is a time in nanoseconds, without the time to set things up, or
+    another {!Figure}. *)
 type sample =
   | Time of (int -> float)
-      (** [f n] performs [n] operations: as many as fit into a sample. A process
-          takes all samples, each after a tenth as many operations. *)
+      (** [f n] performs [n] operations, which is the number that fits into a
+          sample. One process takes all samples, each after a tenth as many
+          operations as a warm-up. *)
   | Crowd of int * (tasks:int -> int -> float)
-      (** [Crowd (tasks, f)]: [f ~tasks n] is as for {!Time}, and needs so many
-          tasks for it, or fewer where the figures mean nothing. It does some
-          operations before the clock is read. *)
+      (** [Crowd (tasks, f)]: [f ~tasks n] is like the function of {!Time}, but
+          with this number of tasks, or with fewer if the figures don't matter.
+          It does some operations before it reads the clock. *)
   | Counted of {
       figure : Figure.t;
-      operations : amount;  (** None: the row is left out. *)
-      samples : amount;  (** At most so many. *)
+      operations : amount;  (** If it is 0, the row is left out. *)
+      samples : amount;  (** The greatest number of samples. *)
       run : int -> float;
     }
-      (** [run n] performs [n] operations, or holds [n] things: their number is
-          part of what is measured. Each sample is taken in a new process. *)
+      (** [run n] performs [n] operations, or holds [n] things. This number is
+          part of the measurement. Each sample is taken in a new process. *)
   | Load of {
       figure : Figure.t;
-      nth : int;  (** Which of the answers it is, from 0. *)
+      nth : int;  (** The index of the answer, from 0. *)
       name : string;
       ms : amount;
       rate : unit -> float;
       run : crowd:int -> seconds:float -> rate:float -> float list;
     }
-      (** [run ~crowd ~seconds ~rate] is what so long a load was answered with,
-          over at most [crowd] connections. Requests are due at [rate] per
-          second, or as fast as they are answered, if that is [infinity]. The
-          baseline's [rate ()] is called in the coordinator at the start of each
-          turn, for all rows of the turn: it may depend on what the machine can
-          do at the time. The comparisons of a group with a load of the same
-          name have the same rows but for [figure] and [nth]: what one of them
-          was measured with counts for the next one too. *)
+      (** [run ~crowd ~seconds ~rate] applies a load for this time, over at most
+          [crowd] connections, and returns the answers. Requests are due at
+          [rate] per second. If [rate] is [infinity], each is due as soon as the
+          previous one is answered. The coordinator calls the baseline's
+          [rate ()] once at the start of each turn, for all rows of the turn,
+          because it may depend on the present speed of the machine. If
+          comparisons of a group have loads of the same name, they have the same
+          rows except for [figure] and [nth]. Such a load is measured once for
+          all of them. *)
 
-(** What a row is measured in. *)
+(** The program that measures a row. *)
 type program =
   | Linked  (** The program with the plug-ins. *)
-  | Unlinked  (** The one without. *)
-  | Bytecode  (** The first of them, in bytecode. *)
+  | Unlinked  (** The program without the plug-ins. *)
+  | Bytecode  (** The program with the plug-ins, in bytecode. *)
   | Go  (** [go/main.go], which has cases of the same names. *)
-  | Node  (** [node/rows.js], likewise. *)
-  | Tokio  (** [tokio/main.rs], likewise. *)
-  | Picos  (** [picos/], likewise; where that library is visible. *)
-  | Async  (** [async/], likewise. Its rows of ours have the plug-in for it. *)
+  | Node  (** [node/rows.js], in the same way. *)
+  | Tokio  (** [tokio/main.rs], in the same way. *)
+  | Picos  (** [picos/], in the same way, if that library is visible. *)
+  | Async
+      (** [async/], in the same way. Concord's rows in it have the plug-in for
+          Async. *)
 
 type row = {
   case : string;
@@ -65,28 +69,30 @@ type row = {
 }
 
 type comparison = {
-  title : string;  (** What one operation is, and on how many domains. *)
+  title : string;  (** One operation, and the number of domains. *)
   baseline : row;
   others : row list;
 }
 
 (** {2 Beside an idle domain}
 
-    OCaml leaves out what several domains need while a program has only one: the
-    lock prefix of its atomic operations, for one. Most programs have more. *)
+    While a program has only one domain, OCaml leaves out the overhead that
+    several domains need, for example the lock prefix of atomic operations. Most
+    programs have more domains. *)
 
 let suffix = "-beside"
 let is_beside case = String.ends_with ~suffix case
 
-(** The case that is measured in a program of one domain. *)
+(** The same case in a program of one domain. *)
 let plain case =
   if is_beside case then
     String.sub case 0 (String.length case - String.length suffix)
   else case
 
-(** Each of the comparisons, which run on one domain, and after it the same in a
-    program whose second domain sleeps: {!Worker} makes that one for the rows of
-    a case with the suffix. Only for what takes its samples in one process. *)
+(** Each of the comparisons, which run on one domain, followed by the same
+    comparison in a program whose second domain sleeps. {!Worker} starts that
+    domain for the rows of a case with the suffix. It works only for samples
+    that are taken in one process. *)
 let beside comparisons =
   let row row =
     (match row.sample with
@@ -108,25 +114,27 @@ type group = { name : string; doc : string; comparisons : comparison list }
 let row ?(program = Linked) ~case ~impl ~host sample =
   { case; impl; host; program; sample }
 
-(* A second process does what the first one did. *)
+(* The number of samples is not limited. At the level [Least] one process is enough, because
+   a second one would do the same. *)
 let as_many_as_fit = { full = max_int; quick = max_int; least = 1 }
 
 let counted ?(samples = as_many_as_fit) figure operations run =
   Counted { figure; operations; samples; run }
 
-(** The size of a process varies by much less than its speed, and a sample of it
-    takes seconds. *)
+(** The size of a process varies much less than its speed, and a sample of it
+    takes seconds, so few samples are enough. *)
 let few = { full = 3; quick = 3; least = 1 }
 
-(** [f n] is by how many bytes the process grew to hold [n] things, from a heap
-    in which nothing is free. *)
+(** [f n] is the number of bytes by which the process grew to hold [n] things.
+    It begins with a heap without free memory. *)
 let resident f =
   counted Figure.bytes ~samples:few
     { full = 1_000_000; quick = 100_000; least = 10_000 } (fun n ->
       Gc.compact ();
       f n)
 
-(** [f n], from a clean heap, when a tenth of it has warmed the caches. *)
+(** Calls [f n] with a clean heap, after a tenth as many operations have warmed
+    the caches. *)
 let warmed_up f n =
   Gc.full_major ();
   ignore (f (1 + (n / 10)) : float);
@@ -147,7 +155,8 @@ let go_crowd case ~tasks =
 
 let go_resident case = go_row case (resident measured_elsewhere)
 
-(* What [picos] and [async] are measured by there. *)
+(* The rows of [picos] and [async] are measured by other programs, so here they have these
+   samples. *)
 let elsewhere = Time measured_elsewhere
 let crowd_elsewhere tasks = Crowd (tasks, fun ~tasks:_ -> measured_elsewhere)
 let resident_elsewhere = resident measured_elsewhere

@@ -14,8 +14,8 @@ type t = {
   group_s : float;
 }
 
-(* Many short samples rather than few long ones: what else the machine does comes
-   in bursts, and then hits both sides of a ratio, or few of the samples. *)
+(* There are many short samples instead of few long ones. Other work on the machine comes in
+   bursts, which then affect both sides of a ratio, or only few samples. *)
 let full =
   {
     level = Full;
@@ -61,14 +61,14 @@ let smoke =
     group_s = infinity;
   }
 
-(* From here on a program may take gigabytes, and a process does not give them back when it
-   has its sample: together the rows of a comparison would need more than most machines
-   have. *)
+(* With this number of tasks a program may need gigabytes, and a process doesn't give them back
+   after its sample. If all processes of a comparison stayed, they would need more memory than
+   most machines have. *)
 let huge_crowd = 1_000_000
 let is_huge t tasks = min tasks t.crowd >= huge_crowd
 
-(* One sample among a million tasks takes seconds, and a load much longer than other
-   samples do. *)
+(* A sample among a million tasks takes seconds, and a load takes much longer than other
+   samples. *)
 let of_row t row most =
   let this =
     match row.sample with
@@ -81,7 +81,8 @@ let of_row t row most =
 
 let most t row = of_row t row t.most
 
-(* Where there are only few samples in any case, they differ by little. *)
+(* Rows with few samples anyway (sizes, for example) vary little, so all of their samples are
+   taken. *)
 let enough t row =
   if most t row < t.enough then Int.min t.fewest (most t row) else t.enough
 
@@ -96,14 +97,14 @@ let is_measured t row =
   | Counted { operations; _ } -> Case.at t.level operations > 0
   | Time _ | Crowd _ | Load _ -> true
 
-(* --- What it costs ---------------------------------------------------------- *)
+(* --- The cost of a row ------------------------------------------------------ *)
 
 let calibration = 3
 let start_s = 0.05
 let task_s = 5e-6
 let counted_s = 0.25
 
-(* A server is started, stopped, and warmed up by a part of the load. *)
+(* Includes starting the server, stopping it, and warming it up with a part of the load. *)
 let load_s ms = 0.5 +. (1.3e-3 *. float_of_int ms)
 
 let row_s t row =
@@ -126,8 +127,8 @@ let cost_s t { baseline; others; _ } =
   |> List.filter (is_measured t)
   |> List.fold_left (fun sum row -> sum +. row_s t row) 0.
 
-(* A group with many rows has shorter samples, but not so short that what a
-   scheduler does only now and then is missed. *)
+(* A group with many rows has shorter samples. But they must not be too short, because a
+   scheduler does some of its work only now and then. *)
 let shortened t ~patience_s ~rows =
   let shorten ms =
     let samples = rows * (t.enough + calibration) in

@@ -1,44 +1,48 @@
-(** How much is measured: how many samples a row has, and how long they take. *)
+(** How much is measured: the number of samples of a row, and their length. *)
 
 type t = {
   level : Case.level;
-  most : int;  (** Samples of a row. *)
+  most : int;  (** The greatest number of samples of a row. *)
   enough : int;
-      (** From so many on a row has no more of them, once the {!error} of its
-          ratio is small. *)
-  fewest : int;  (** Those of a comparison for which there is no more time. *)
-  least : int;  (** Those of one that takes many times its share of it. *)
-  error : float;  (** What {!Statistics.error} should be. *)
+      (** From this number of samples on, a row takes no more of them once the
+          {!error} of its ratio is small. *)
+  fewest : int;
+      (** The number of samples of a comparison whose time is over. *)
+  least : int;
+      (** The number of samples of a comparison that takes many times its share
+          of the time. *)
+  error : float;  (** The value that {!Statistics.error} should have. *)
   sample_ms : float option;
-      (** The time for which a sample of {!Case.Time} runs; [None]: no time, a
-          few operations. *)
-  shortest_ms : float;  (** That where there is little time for many rows. *)
-  crowd : int;  (** The most tasks of a {!Case.Crowd}. *)
+      (** The length of a sample of {!Case.Time}. With [None], a sample is a few
+          operations. *)
+  shortest_ms : float;  (** The length if there is little time for many rows. *)
+  crowd : int;  (** The greatest number of tasks of a {!Case.Crowd}. *)
   run_s : float;  (** The time for all groups. *)
-  group_s : float;  (** That for one by itself, at least. *)
+  group_s : float;  (** The minimal time for a group that is measured alone. *)
 }
 
 val full : t
 val quick : t
 
 val smoke : t
-(** Only to see that everything runs. *)
+(** Only checks that everything runs. *)
 
 val is_huge : t -> int -> bool
-(** Whether a crowd of so many needs a process for each sample. *)
+(** Whether a crowd of this size needs a process for each sample. *)
 
 val most : t -> Case.row -> int
-(** Samples of that row. *)
+(** The greatest number of samples of this row. *)
 
 val is_known : t -> Case.row -> float array list -> bool
-(** Whether a row has had its samples. Of each there is one series of what is to
-    be known, or several of a load; all of them are to have a small error. *)
+(** Whether a row has enough samples. There is one series of ratios, or several
+    for a load, and all of them must have a small error. *)
 
 val is_measured : t -> Case.row -> bool
-(** Some rows are left out where there is little effort. *)
+(** Some rows are left out if there is little effort. *)
 
 val cost_s : t -> Case.comparison -> float
-(** About how long a comparison takes, if its errors are soon small. *)
+(** About how long a comparison takes, if its errors are small soon. *)
 
 val shortened : t -> patience_s:float -> rows:int -> float option
-(** [sample_ms], or shorter: a comparison of so many rows has so much time. *)
+(** [sample_ms], or less if a comparison of so many rows has only so much time.
+*)

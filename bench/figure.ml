@@ -1,9 +1,10 @@
-(** What a value is. *)
+(** The kind of a value. *)
 
 type t = {
   unit_ : string;
   per_unit : float;
-      (** So many nanoseconds, or of what else a sample is, make one. *)
+      (** The number of nanoseconds, or of the sample's own unit, that make one
+          unit of the figure. *)
   more_is_better : bool;
 }
 
@@ -12,7 +13,7 @@ let us = { ns with unit_ = "us"; per_unit = 1e3 }
 let ms = { ns with unit_ = "ms"; per_unit = 1e6 }
 let bytes = { ns with unit_ = "bytes" }
 
-(** Of a load, which is answered with microseconds. *)
+(** The latency of a load, whose answers are in microseconds. *)
 let latency = { ns with unit_ = "us" }
 
 let throughput = { ns with unit_ = "req/s"; more_is_better = true }

@@ -43,7 +43,7 @@ let prepare effort asked (group : Case.group) =
 
 let left_out =
   let missing name =
-    name ^ " was not installed when this was built: its rows are left out"
+    name ^ " was not installed when this was built, so its rows are left out"
   in
   List.filter_map
     (fun (is_there, name) -> if is_there then None else Some (missing name))

@@ -8,8 +8,8 @@ type t = {
 let size case =
   List.hd (List.rev (String.split_on_char '-' case)) |> int_of_string
 
-(* Memory that is no longer in a cache makes whatever reads it slower, which is no growth
-   of the work; it has an end. *)
+(* If memory is no longer in a cache, reading it is slower. That isn't a growth of the work,
+   and it is limited. *)
 let limit size = if size <= 10_000 then 3. else 10.
 
 let of_sizes points =

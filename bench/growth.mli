@@ -1,16 +1,18 @@
-(** Whether a cost grows with the number of what there is. *)
+(** Whether a cost grows with the number of things. *)
 
 type t
 
 val size : string -> int
-(** That at the end of the name of a case, [NAME-SIZE]. *)
+(** The number at the end of the name of a case, [NAME-SIZE]. *)
 
 val of_sizes : (int * float) list -> t
-(** Of what an operation costs among so many things, the fewest first. *)
+(** The costs of an operation with so many things, beginning with the smallest
+    number. *)
 
 val is_flat : t -> bool
-(** It is nowhere more than three times as much as among the fewest, or ten
-    times among more things than a cache holds. *)
+(** Whether the cost is never more than three times that with the smallest
+    number, or ten times for more things than a cache holds. *)
 
 val text : t -> string
-(** In a line: where it grows, and by which power of their number. *)
+(** One line that says where the cost grows, and with which power of the number
+    of things. *)

@@ -45,8 +45,8 @@ let serial host ~produce ~consume n =
       check_sum n sum;
       ns)
 
-(* So many messages pass before the clock is read: then both domains run, their
-   loops have met, and their minor heaps are mapped. *)
+(* This number of messages passes before the clock is read. By then both domains run, their
+   loops are in step, and their minor heaps are mapped. *)
 let meeting = 1_000
 
 let parallel host ~produce ~consume n =
@@ -100,8 +100,8 @@ let both host work n =
   let ns = half () in
   Float.max ns (Domain.join other)
 
-(* What the tasks of a crew share. They have one domain, so plain fields are
-   enough: a system thread is switched away where it allocates, calls or loops, not
+(* The tasks of a crew share these fields. All of them run on one domain, so plain fields are
+   enough. A system thread can be switched only where it allocates, calls or loops, and not
    between the read and the write of an increment. *)
 type crew = {
   warm : int;

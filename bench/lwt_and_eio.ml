@@ -1,5 +1,5 @@
-(* So many operations are done before the clock is read: then both domains run, and
-   their loops have met. *)
+(* This number of operations is done before the clock is read. By then both domains run, and
+   their loops are in step. *)
 let meeting = 1_000
 
 let produce_lwt put n =
@@ -48,7 +48,7 @@ let between_with ~set_up ~tear_down ~eio ~lwt n =
   let start = Meter.now () in
   Lwt_main.run (lwt n);
   let ns = Meter.ns_since start in
-  (* The other may still need Lwt's loop for the last messages. *)
+  (* The other domain may still need Lwt's loop for the last messages. *)
   Lwt_main.run ended;
   Lwt_main.run (tear_down for_lwt);
   Domain.join other;

@@ -1,8 +1,8 @@
-(** Lwt's domain, and one of Eio. The numbers from 1 to [n] are sent, and what
-    receives them fails if they have another sum. *)
+(** Lwt's domain and a domain of Eio. One sends the numbers from 1 to [n], and
+    the other fails if their sum is wrong. *)
 
 val meeting : int
-(** So many operations are done before the clock is read. *)
+(** This number of operations is done before the clock is read. *)
 
 val produce : (int -> unit) -> int -> unit
 val consume : (unit -> int) -> int -> unit
@@ -10,8 +10,9 @@ val produce_lwt : (int -> unit Lwt.t) -> int -> unit Lwt.t
 val consume_lwt : (unit -> int Lwt.t) -> int -> unit Lwt.t
 
 val between : eio:(int -> unit) -> lwt:(int -> unit Lwt.t) -> int -> float
-(** [between ~eio ~lwt n] is the nanoseconds that [lwt n] takes in this domain,
-    while [eio n] runs in a fiber of another. Both do some operations before. *)
+(** [between ~eio ~lwt n] is the time in nanoseconds that [lwt n] takes in this
+    domain, while [eio n] runs in a fiber of another domain. Both do some
+    operations before. *)
 
 val between_with :
   set_up:(Eio.Switch.t -> 'eio * 'lwt) ->
@@ -20,5 +21,5 @@ val between_with :
   lwt:('lwt -> int -> unit Lwt.t) ->
   int ->
   float
-(** {!between}, for what both have to make first: [set_up] runs in the fiber,
-    [tear_down] in Lwt after the last operation. *)
+(** {!between}, with values that both sides have to make first. [set_up] runs in
+    the fiber, and [tear_down] in Lwt after the last operation. *)

@@ -1,5 +1,5 @@
-(* Writes results as a run of everything would, whose figures are made up: the
-   same each time, and without measuring anything. *)
+(* Writes results like those of a complete run, but with invented figures. They are the same
+   each time, and nothing is measured. *)
 
 open Concord_bench
 open Bench_page

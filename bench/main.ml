@@ -2,7 +2,7 @@ open Concord_bench
 open Bench_page
 open Cmdliner
 
-(* What the user asked for cannot be done; that is no failure of a case. *)
+(* The exit code if the user's request can't be carried out. That is no failure of a case. *)
 let usage_error = 2
 let regression = 3
 
@@ -54,8 +54,8 @@ let run_of effort rows : Results.run =
     rows;
   }
 
-(* [save] is told after each group what there is so far: nobody should wait for
-   figures that get lost. *)
+(* Calls [save] with the results so far after each group, so that an interruption loses
+   little. *)
 let measure ~save effort groups =
   let comparison budget (group : Case.group) comparison =
     let patience_s = Budget.share_s budget group comparison in
@@ -90,9 +90,9 @@ let find_group name =
   match List.find_opt (fun (g : Case.group) -> g.name = name) Groups.all with
   | Some group -> group
   | None ->
-      Printf.ksprintf failwith "unknown group %S (there are %s)" name names
+      Printf.ksprintf failwith "unknown group %S. The groups are %s" name names
 
-(* What cannot be done is said before anything is measured. *)
+(* Reports errors of usage before anything is measured. *)
 let usage f =
   match f () with
   | result -> result
@@ -111,7 +111,7 @@ let draw results folder =
       (fun ({ file; plot } : Chart.t) ->
         Plot.draw plot ~file:(Filename.concat folder (file ^ ".svg")))
       (Tables.charts results)
-  else prerr_endline "bench: gnuplot is not installed: no charts"
+  else prerr_endline "bench: gnuplot is not installed, so there are no charts"
 
 let document results ~fills ~charts =
   List.iter (fill results) fills;
@@ -154,7 +154,7 @@ let compare_files = function
       print_string (Compare.print ~names:(a, b) changes);
       if Compare.is_empty changes then exit usage_error;
       if Compare.has_regression changes then exit regression
-  | _ -> stop ~code:usage_error "--compare takes two files"
+  | _ -> stop ~code:usage_error "--compare needs two files"
 
 let run names (effort : Effort.t) minutes asked json from fills charts compare
     list =
@@ -174,7 +174,8 @@ let groups =
     & info [] ~docv:"GROUP"
         ~doc:
           ("A group to measure: " ^ names
-         ^ ". Without any, all are. With $(b,--compare), the two files."))
+         ^ ". Without a group, all are measured. With $(b,--compare), give two \
+            files instead."))
 
 let effort =
   Arg.(
@@ -184,15 +185,17 @@ let effort =
           ( Effort.quick,
             info [ "quick" ]
               ~doc:
-                "Measure less: one group takes about half a minute \
-                 ($(b,styles), $(b,web), $(b,fib): a minute), and all of them \
-                 together about ten, where without this they take an hour." );
+                "Measure less. One group takes about half a minute \
+                 ($(b,styles), $(b,web) and $(b,fib) take a minute), and all \
+                 groups take about ten minutes. Without this option, all \
+                 groups take an hour." );
           ( Effort.smoke,
             info [ "smoke" ]
-              ~doc:"Only see that everything runs: the figures mean nothing." );
+              ~doc:"Only check that everything runs. The figures mean nothing."
+          );
         ])
 
-(* A number above 0. *)
+(* A positive number. *)
 let positive ~what ~docv of_string printer =
   let parse text =
     match of_string text with
@@ -211,10 +214,10 @@ let minutes =
     & opt (some positive) None
     & info [ "minutes" ]
         ~doc:
-          "For all groups together, in place of an hour (or what $(b,--quick) \
-           takes). Where there is less time rows have fewer turns, at least 5, \
-           and wider quartiles. Some rows take longer than their part in any \
-           case, all together some 20 minutes (without $(b,--quick)).")
+          "The time for all groups together. By default it is an hour (or the \
+           time of $(b,--quick)). With less time, rows have fewer turns (at \
+           least 5) and wider quartiles. Some rows need more than their share, \
+           about 20 minutes in all (without $(b,--quick)).")
 
 let asked =
   let n =
@@ -223,8 +226,9 @@ let asked =
       & opt (some int) None
       & info [ "n"; "number" ] ~docv:"N"
           ~doc:
-            "Which Fibonacci number the requests of $(b,fib) ask for, in place \
-             of one that takes a core 20 ms. The paper's is 45.")
+            "The Fibonacci number that the requests of $(b,fib) ask for. By \
+             default it is one that takes a core 20 ms. The paper's number is \
+             45.")
   and rate =
     let positive =
       positive ~docv:"R" ~what:"requests above 0" float_of_string_opt
@@ -235,8 +239,9 @@ let asked =
       & opt (some positive) None
       & info [ "rate" ] ~docv:"R"
           ~doc:
-            "How many requests per second $(b,fib) offers over the domains, in \
-             place of 75 % of what the machine computes. The paper's is 50.")
+            "The number of requests per second that $(b,fib) offers over the \
+             domains. By default it is 75 % of what the machine computes. The \
+             paper's number is 50.")
   in
   Term.(const (fun n rate -> { Bench_fib.n; rate }) $ n $ rate)
 
@@ -246,8 +251,9 @@ let json =
     & opt (some string) None
     & info [ "json" ] ~docv:"FILE"
         ~doc:
-          "Save the samples of all rows in $(docv). The groups that were \
-           measured replace those of the same names in it; the others stay.")
+          "Save the samples of all rows in $(docv). The measured groups \
+           replace the groups of the same names in the file, and the others \
+           stay.")
 
 let from =
   Arg.(
@@ -255,16 +261,16 @@ let from =
     & opt (some string) None
     & info [ "from" ] ~docv:"FILE"
         ~doc:
-          "Measure nothing: take what $(b,--json) has saved in $(docv) for \
-           $(b,--fill) and $(b,--charts).")
+          "Measure nothing. Use the results that $(b,--json) has saved in \
+           $(docv) for $(b,--fill) and $(b,--charts).")
 
 let fills =
   Arg.(
     value & opt_all string []
     & info [ "fill" ] ~docv:"DOCUMENT"
         ~doc:
-          "Put what is in the file of $(b,--json) or $(b,--from) into the \
-           tables of $(docv), README.md say, which are between the lines \
+          "Put the results of $(b,--json) or $(b,--from) into the tables of \
+           $(docv), for example README.md. A table is between the lines \
            $(b,<!-- measured: NAME -->) and $(b,<!-- end -->).")
 
 let charts =
@@ -272,16 +278,16 @@ let charts =
     value
     & opt (some dir) None
     & info [ "charts" ] ~docv:"FOLDER"
-        ~doc:"Draw the charts, with gnuplot, into that folder.")
+        ~doc:"Draw the charts into this folder, with gnuplot.")
 
 let compare =
   Arg.(
     value & flag
     & info [ "compare" ]
         ~doc:
-          "Measure nothing: print what has changed between two files of \
-           $(b,--json) beyond the spread, which is where the quartiles of the \
-           two do not overlap and the medians differ by more than 3 %.")
+          "Measure nothing. Print the changes between two files of $(b,--json) \
+           that exceed the spread. A change exceeds it if the quartiles of the \
+           two do not overlap, and the medians differ by more than 3 %.")
 
 let list =
   Arg.(value & flag & info [ "list" ] ~doc:"List the groups and their rows.")
@@ -291,14 +297,14 @@ let command =
     (Cmd.info "bench" ~doc:"measure Concord against its peers, in one run"
        ~exits:
          [
-           Cmd.Exit.info 0 ~doc:"when everything was measured.";
-           Cmd.Exit.info 1 ~doc:"when a row could not be measured.";
+           Cmd.Exit.info 0 ~doc:"if everything was measured.";
+           Cmd.Exit.info 1 ~doc:"if a row could not be measured.";
            Cmd.Exit.info usage_error
              ~doc:
-               "on a wrong command line, or files that cannot be read or have \
-                no row to compare.";
+               "if the command line is wrong, or if files cannot be read or \
+                have no row to compare.";
            Cmd.Exit.info regression
-             ~doc:"when $(b,--compare) found a row that became worse.";
+             ~doc:"if $(b,--compare) found a row that became worse.";
          ])
     Term.(
       const run $ groups $ effort $ minutes $ asked $ json $ from $ fills

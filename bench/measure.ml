@@ -2,14 +2,14 @@ open Case
 
 type result = { row : row; values : float array; offered : float array }
 
-(* After so many times its share a comparison ends in any case. *)
+(* A comparison ends after this multiple of its share of the time, even if it is incomplete. *)
 let much_too_late = 4.
 
-(* What runs before a row is felt in it, and in a fixed order that would always be the
-   same: the baseline, if it were always first, would always come after the last row and
-   the end of a turn. So each turn has an order of its own. It is drawn, from the same
-   numbers in every run. The rate is asked for in each turn, as what a machine can do
-   changes from minute to minute; and only once in each, so that ratios mean something. *)
+(* A row may be affected by the row before it. With a fixed order, the effect would always be
+   the same. For example, a baseline that is always first would always follow the last row and
+   the end of a turn. So each turn has a random order, drawn from the same numbers in every
+   run. The rate is determined in each turn, because the speed of a machine changes from minute
+   to minute. It is determined only once in a turn, so that the ratios are meaningful. *)
 let turn random ~rate subjects =
   let rate = rate () in
   let samples = List.map (fun subject -> lazy (subject rate)) subjects in
@@ -31,14 +31,14 @@ let ratios row ~baseline values =
   in
   Statistics.pairs ratio baseline values
 
-(* One row of a comparison that goes on. The latest answers are first. *)
+(* One row of a comparison in progress. The latest answers come first. *)
 type subject = {
   row : row;
   sampling : Sampling.t;
   mutable answers : float list list;
 }
 
-(* All figures of a load are to be known so well. *)
+(* All figures of a load have to be precise enough. *)
 let figures subject =
   let turns = List.rev subject.answers in
   List.init
@@ -46,7 +46,7 @@ let figures subject =
     (fun nth ->
       Array.of_list (List.map (fun answers -> List.nth answers nth) turns))
 
-(* What counts is the ratio to the baseline, turn by turn. *)
+(* The precision that matters is that of the ratio to the baseline, turn by turn. *)
 let is_known effort ~baseline subject =
   Effort.is_known effort subject.row
     (if subject == baseline then figures baseline
@@ -62,7 +62,7 @@ let take_turn effort random ~rate subjects =
   let rate, answers =
     match (List.hd subjects).row.sample with
     | Load _ when effort.Effort.level = Least ->
-        (* at the same time: wrk takes a second for each *)
+        (* wrk takes a second for each, so all of them wait at the same time *)
         let rate = rate () in
         let waiting = List.map (fun next -> next rate) nexts in
         (rate, Array.of_list (List.map (fun wait -> wait ()) waiting))
@@ -73,9 +73,9 @@ let take_turn effort random ~rate subjects =
     subjects;
   rate
 
-(* The subjects, the baseline first, with all their answers; and the rates of the turns.
-   A row that is known has no more turns, those of the others go on, with the baseline:
-   so the samples of two rows that have equal indices are of one turn. *)
+(* Returns the subjects with all their answers, the baseline first, and the rates of the turns.
+   A row that is precise enough takes no more turns. The other rows continue, with the
+   baseline. So if the samples of two rows have the same index, they are from the same turn. *)
 let measure ~progress (effort : Effort.t) ~patience_s group comparison =
   let rows = rows comparison and case = comparison.baseline.case in
   let start = Meter.now () in
@@ -125,7 +125,7 @@ let measure ~progress (effort : Effort.t) ~patience_s group comparison =
        patience_s);
   (List.map (fun subject -> (subject.row, figures subject)) subjects, rates)
 
-(* Those of the loads that were measured, by group and name. *)
+(* The answers of the loads that were measured, by group and name. *)
 let loads = Hashtbl.create 100
 
 let answers ~progress effort ~patience_s (group : group) comparison =
@@ -152,7 +152,7 @@ let results rows (subjects, rates) =
       { row; values; offered = offered (Array.length values) })
     rows subjects
 
-(* Those that gave no result, and why. A load has several comparisons. *)
+(* The rows that gave no result, with the reasons. Several comparisons may share a load. *)
 let failed = ref []
 
 let same_measurement (a : row) (b : row) =
@@ -171,7 +171,7 @@ let has_failed (group : group) row =
 
 let failures () = List.rev_map (fun (_, _, reason) -> reason) !failed
 
-(* A row without a result is left out, and with a baseline the comparison. *)
+(* A row without a result is left out. If it is the baseline, the comparison is left out. *)
 let rec comparison ?(progress = ignore) effort ~patience_s (group : group) all =
   let is_wanted row =
     Effort.is_measured effort row && not (has_failed group row)

@@ -1,15 +1,15 @@
-(** Measuring a comparison. *)
+(** Measures a comparison. *)
 
 type result = {
   row : Case.row;
   values : float array;
-      (** Each is per operation, in the row's unit. Those of equal index, in one
-          comparison, were measured one after the other; some rows may have more
-          of them than others. *)
+      (** Each value is per operation, in the row's unit. Values of one
+          comparison that have the same index were measured one after the other.
+          Some rows may have more values than others. *)
   offered : float array;
-      (** Of a {!Case.Load}: the requests per second that were due while the
-          value of equal index was measured, the same for all rows of a
-          comparison. Empty if there is no such rate. *)
+      (** For a {!Case.Load}, the requests per second that were due while the
+          value with the same index was measured. It is the same for all rows of
+          a comparison, and empty if there is no such rate. *)
 }
 
 val comparison :
@@ -20,20 +20,19 @@ val comparison :
   Case.comparison ->
   result list
 (** Measures the rows in turns (A B C, C A B, ...), each a {!turn}, until the
-    ratio of each to the baseline is known well enough or there is no more time.
-    A row whose ratio is known has no more turns. The baseline is the first of
-    the results. There are none if so little effort leaves them out. A row that
-    gives no result is left out, and the others are measured again; if it is the
-    baseline, there are no results. *)
+    ratio of each row to the baseline is precise enough, or the time is over. A
+    row whose ratio is precise enough takes no more turns. The first result is
+    the baseline. If the effort is too small for the comparison, there are no
+    results. If a row gives no result, it is left out, and the others are
+    measured again. If the baseline gives no result, there are no results. *)
 
 val failures : unit -> string list
-(** The rows that gave no result until now, and why. *)
+(** The rows that have given no result so far, with the reasons. *)
 
 val turn :
   Random.State.t ->
   rate:(unit -> float) ->
   (float -> 'a) list ->
   float * 'a array
-(** [rate ()], which is called first and once, and what each of the functions
-    returns for it, in their order; they are called in another, which is drawn.
-*)
+(** Calls [rate ()] once, and then each function with that rate, in a random
+    order. Returns the rate, and the results in the order of the functions. *)

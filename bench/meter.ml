@@ -11,7 +11,7 @@ let status pattern =
 let resident_bytes () = status "VmRSS: %f kB"
 let peak_resident_bytes () = status "VmHWM: %f kB"
 
-(* The kernel's number for it: see proc_pid_clear_refs(5). *)
+(* The kernel's code for resetting the peak, see proc_pid_clear_refs(5). *)
 let reset_peak () =
   Out_channel.with_open_text "/proc/self/clear_refs" (fun channel ->
       output_string channel "5")

@@ -1,20 +1,20 @@
-(** What a sample reads: the clock and the size of the process. *)
+(** The clock and the size of the process, which samples read. *)
 
 type instant
 
 val now : unit -> instant
-(** On a monotonic clock. *)
+(** The time on a monotonic clock. *)
 
 val ns_since : instant -> float
 
 val resident_bytes : unit -> float
-(** The memory of this process that is resident.
+(** The resident memory of this process.
 
-    @raise Sys_error where the system has no [/proc]. *)
+    @raise Sys_error if the system has no [/proc]. *)
 
 val reset_peak : unit -> unit
 
 val peak_resident_bytes : unit -> float
-(** The most of it that was resident at once since {!reset_peak}.
+(** The largest resident memory since {!reset_peak}.
 
-    @raise Sys_error as {!resident_bytes}. *)
+    @raise Sys_error like {!resident_bytes}. *)

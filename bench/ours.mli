@@ -1,13 +1,14 @@
-(** The rows of ours, on every host that the shape of a case allows. *)
+(** Concord's rows, on every host that the shape of a case allows. *)
 
 val one_task : (string * Host.t) list
-(** Where a task runs alone, it needs no scheduler. *)
+(** Hosts for a single task, which needs no scheduler. *)
 
 val two_tasks : (string * Host.t) list
-(** Of one domain. *)
+(** Hosts for two tasks on one domain. *)
 
 val two_domains : (string * Host.t) list
-(** One task on each: also without a scheduler, in the domain itself. *)
+(** Hosts for one task on each of two domains. The domains themselves are among
+    them, without a scheduler. *)
 
 val rows :
   case:string ->
@@ -17,5 +18,5 @@ val rows :
 
 val beside_stdlib :
   case:string -> (Host.t -> int -> float) -> (int -> float) -> Case.row list
-(** Two system threads of one domain, and the same with what Stdlib has for
-    them: threads are compared with nothing else. *)
+(** Two system threads of one domain, and the same with Stdlib's structures.
+    Threads are compared with nothing else. *)

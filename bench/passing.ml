@@ -15,7 +15,7 @@ let take box n =
 let before seconds event =
   match Event.sync_before seconds event with
   | Some v -> v
-  | None -> failwith "a timeout"
+  | None -> failwith "a timeout passed, but it should never pass"
 
 let take_before seconds box n =
   let sum = ref 0 in
@@ -26,7 +26,8 @@ let take_before seconds box n =
 
 let channels ways = Array.init ways (fun _ -> Channel.create ())
 
-(* Not in the order of memory, which a processor foresees. *)
+(* Doesn't visit the channels in the order of memory, because the processor could predict
+   that. *)
 let[@inline] turn channels i = channels.(i * 7_919 mod Array.length channels)
 
 let send channels n =

@@ -1,5 +1,6 @@
-(** The two sides of a {!Host.shape} through structures of ours, for several
-    groups: one sends the numbers from 1, the other adds up what it receives. *)
+(** The two sides of a {!Host.shape} through Concord's structures, for several
+    groups. One side sends the numbers from 1 on, and the other adds up the
+    numbers that it receives. *)
 
 open Concord
 
@@ -7,18 +8,19 @@ val put : int Mvar.t -> int -> unit
 val take : int Mvar.t -> int -> int
 
 val take_before : float -> int Mvar.t -> int -> int
-(** With a timeout of so many seconds, which never passes. *)
+(** Takes with a timeout of so many seconds, which never passes. *)
 
 val before : float -> 'a Event.t -> 'a
-(** One event with such a timeout. *)
+(** Waits for one event with such a timeout. *)
 
 val channels : int -> 'a Channel.t array
 
 val send : int Channel.t array -> int -> unit
-(** On each of the channels in turn, in an order that the processor does not
-    foresee. *)
+(** Sends on each of the channels in turn, in an order that the processor can't
+    predict. *)
 
 val receive : int Channel.t array -> int -> int
 
 val selected : ways:int -> Host.shape -> int -> float
-(** Sent on so many channels in turn to one that selects among them. *)
+(** One side sends on so many channels in turn, and the other selects among
+    them. *)

@@ -1,4 +1,4 @@
-(** The peers that several cases are measured against. *)
+(** The peers that several cases are compared with. *)
 
 val stream_eio : capacity:int -> Host.shape -> int -> float
 (** A message through an [Eio.Stream]. *)
@@ -7,10 +7,10 @@ val take_eio : int Eio.Stream.t -> int -> int
 (** The sum of so many items. *)
 
 val queue_stdlib : capacity:int -> Host.shape -> int -> float
-(** A queue, a mutex and two conditions of Stdlib. *)
+(** A queue with a mutex and two conditions of Stdlib. *)
 
 val stream_domainslib : capacity:int -> int -> float
-(** A message through a [Domainslib.Chan], between two domains: it blocks the
+(** A message through a [Domainslib.Chan] between two domains. It blocks the
     whole domain, so there are no serial cases. *)
 
 val receive_domainslib : int Domainslib.Chan.t -> int -> int

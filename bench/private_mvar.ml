@@ -25,10 +25,10 @@ type 'a mvar = {
 }
 
 let make_mvar () = { v = None; read = None; write = None }
-let too_many () = failwith "a second reader or writer"
+let too_many () = failwith "a private MVar has a second reader or writer"
 let is_empty m = Option.is_none m.v
 
-(* [m] is empty. *)
+(* Requires that [m] is empty. *)
 let put_now ~enqueue m v =
   match m.read with
   | Some reader ->
@@ -36,7 +36,7 @@ let put_now ~enqueue m v =
       enqueue (fun () -> reader v)
   | None -> m.v <- Some v
 
-(* [m] is full. *)
+(* Requires that [m] is full. *)
 let take_now ~enqueue m =
   let v = Option.get m.v in
   begin match m.write with
@@ -48,7 +48,7 @@ let take_now ~enqueue m =
   end;
   v
 
-(* [k] is the rest of the thread, which is to be called in a turn. *)
+(* [k] is the rest of the thread. It is called later, in a turn of its own. *)
 
 let put_later m v k =
   if Option.is_some m.write then too_many () else m.write <- Some (k, v)
@@ -136,7 +136,7 @@ module Callcc = struct
   let exit = ref None
   let enqueue f = Queue.push f turns
 
-  (* Never returns: each turn ends by a [throw]. *)
+  (* Never returns, because each turn ends with a [throw]. *)
   let dequeue () =
     match Queue.take_opt turns with
     | Some f ->

@@ -1,9 +1,9 @@
-(** The MVar of "Light Weight Concurrency in OCaml" (sections 4 and 5): fields
-    that one thread of one domain may change, for one reader and one writer; and
-    threads that take turns in a [Queue]. It is what the shared one is measured
-    against. *)
+(** The MVar of "Light Weight Concurrency in OCaml" (sections 4 and 5). It has
+    fields that only threads of one domain may change, for one reader and one
+    writer. Its threads take turns in a [Queue]. The shared MVar is compared
+    with it. *)
 
-(** As much of a direct style as {!Bench_styles} needs. *)
+(** The part of a direct style that {!Bench_styles} needs. *)
 module type Direct = sig
   type 'a mvar
 
@@ -14,7 +14,7 @@ module type Direct = sig
   val take_mvar : 'a mvar -> 'a
 end
 
-(** And of the trampolined style. *)
+(** The same part of the trampolined style. *)
 module type Trampolined = sig
   type 'a mvar
 
@@ -30,4 +30,4 @@ module Delimited : Direct
 module Trampoline : Trampolined
 
 module Trampoline_with_turns : Trampolined
-(** The MVar of {!Trampoline}, and threads of {!Concord_styles.Trampoline}. *)
+(** The MVar of {!Trampoline}, with threads of {!Concord_styles.Trampoline}. *)

@@ -2,8 +2,8 @@ open Case
 
 type t = { next : float -> unit -> float list; stop : unit -> unit }
 
-(* How many operations take [ms]. The first guesses are short and cold, so only
-   one that took a good part of the time is scaled up. *)
+(* Finds the number of operations that takes [ms]. The first guesses are short and cold, so the
+   number is scaled up only from a guess that took a good part of the time. *)
 let calibrate ms sample =
   let rec from n target =
     let ns = sample n in
@@ -13,10 +13,10 @@ let calibrate ms sample =
   in
   match ms with None -> 200 | Some ms -> from 1000 (ms *. 1e6)
 
-(* A large crowd takes much longer than what is measured among it. *)
+(* Setting up a large crowd takes much longer than the operations among it. *)
 let calibration_crowd = 1_000
 
-(* Per operation and in its unit. *)
+(* The value per operation, in the unit of the row. *)
 let per row n answers =
   let unit_ = float_of_int n *. (Case.figure row).per_unit in
   List.map (fun answer -> answer /. unit_) answers

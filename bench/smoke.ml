@@ -1,5 +1,5 @@
-(* Prints the rows of a file of results in which every figure is one: what a
-   test can expect of a benchmark. *)
+(* Prints the rows of a file of results, with every figure replaced by 1. A test can expect
+   this output. *)
 
 let () =
   let open Yojson.Safe.Util in

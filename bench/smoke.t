@@ -1,4 +1,4 @@
-Every row is measured and written, with figures that are figures:
+Every row is measured and written, and its figures are numbers:
 
   $ ./main.exe --smoke --json results.json >table 2>progress
   $ ./smoke.exe results.json >rows
@@ -1001,7 +1001,7 @@ Every row is measured and written, with figures that are figures:
   policy policy-requests-p99.9 concord levels ns
   policy policy-requests-p99.9 concord deadline ns
 
-Each form beside an idle domain has the rows of the plain one, and these cases have one:
+Each comparison beside an idle domain has the rows of the plain comparison. These cases have one:
 
   $ grep -e '-beside ' rows | sed 's/-beside / /' | sort >beside
   $ sort rows | comm -23 beside -
@@ -1058,27 +1058,27 @@ Each form beside an idle domain has the rows of the plain one, and these cases h
   suspend suspend
   suspend yield
 
-The growth of what the group on it measures is named, or that there is none:
+The group "scale" reports a growth for each case, or that there is none:
 
   $ grep -c '^flat: \|^grows: ' table
   15
 
-The figures of "Light Weight Concurrency in OCaml", each at its first point:
+The figures of "Light Weight Concurrency in OCaml" are measured, each at its first point:
 
   $ grep -c '^lwc .* \(ms\|bytes\)$' rows
   134
 
-Those of Go, where Go is installed; else the report says that they are missing:
+The rows of Go are measured if Go is installed. Otherwise the report says that they are missing:
 
   $ if command -v go >/dev/null; then grep -c ' go go \(ns\|bytes\|req/s\|us\)$' rows; else grep 'Go was not' table >/dev/null && echo 69; fi
   77
 
-Those of Node.js, likewise:
+The rows of Node.js, in the same way:
 
   $ if command -v node >/dev/null; then grep -c ' node .* ns$' rows; else grep 'Node.js was not' table >/dev/null && echo 4; fi
   4
 
-Those of Lwt_eio, Picos, Tokio, Async and Cohttp, and what wrk measures (Go's and Cohttp's apart), likewise:
+The rows of Lwt_eio, Picos, Tokio, Async and Cohttp, and the rows that need wrk (without Go's and Cohttp's), in the same way:
 
   $ rows_of () { if grep -q "^$1 was not installed" table; then echo "$2"; else grep -c "$3" rows; fi; }
   $ rows_of lwt_eio 4 ' lwt_eio one-domain ns$'
@@ -1094,7 +1094,7 @@ Those of Lwt_eio, Picos, Tokio, Async and Cohttp, and what wrk measures (Go's an
   $ rows_of wrk 8 '^web throughput-[0-9]* [^ ]* \(aio\|eio\|http\) req/s$'
   8
 
-What was due per second is known of each load of the Fibonacci server, and is the same for the rows of a case:
+The number of due requests per second is known for each load of the Fibonacci server. It is the same for all rows of a case:
 
   $ grep '"group":"fib"' results.json >fib
   $ sed 's/.*"case":"\([^"]*\)".*"offered":\[\([^]]*\)\].*/\1 \2/' fib | uniq -c | sed 's/^ *//'
@@ -1115,14 +1115,14 @@ What was due per second is known of each load of the Fibonacci server, and is th
   8 p90-load-100 4000.0
   8 p90-load-125 5000.0
 
-The groups are those that ./dev bench knows before it builds this:
+bench/groups.txt, which ./dev bench reads before it builds this, has all groups:
 
   $ ./main.exe --list | sed '/^ /d; s/ .*//' | diff groups.txt -
 
-What cannot be measured is said before anything is:
+An unknown group is reported before anything is measured:
 
   $ ./main.exe --smoke mvar no-such-group
-  bench: unknown group "no-such-group" (there are mvar, cancel-cost, search, debug, suspend, effect, structures, event, lazy, lwt, async, bridge, styles, lwc, generator, web, fib, scale, latency, threads, pipeline, policy)
+  bench: unknown group "no-such-group". The groups are mvar, cancel-cost, search, debug, suspend, effect, structures, event, lazy, lwt, async, bridge, styles, lwc, generator, web, fib, scale, latency, threads, pipeline, policy
   [2]
   $ TERM=dumb ./main.exe --minutes 0 2>&1 | tail -n 1
   bench: option '--minutes': 0 is not a number of minutes above 0
@@ -1130,7 +1130,7 @@ What cannot be measured is said before anything is:
   bench: no-such-folder/file: No such file or directory
   [2]
 
-What was measured is put into a file, in which the groups that were not measured stay; it is compared with itself:
+Results are saved in a file, in which the groups that were not measured stay. The file is compared with itself:
 
   $ ./main.exe --smoke mvar --json kept.json >table 2>progress
   $ ./main.exe --smoke search --json kept.json >table 2>progress
@@ -1140,7 +1140,7 @@ What was measured is put into a file, in which the groups that were not measured
   $ ./main.exe --compare kept.json kept.json | sed 's/: [0-9]*;/: SO MANY;/g'
   rows in both files: SO MANY; level: SO MANY; all of them, the second file to the first: 1.00x as good [1.00 1.00]
 
-The Fibonacci server is asked for the number and the rate that are given:
+The options choose the number and the rate for the Fibonacci server:
 
   $ ./main.exe --smoke fib -n 12 --rate 77 --json fib.json >table 2>progress
   $ grep -c '/fib/12 ' table

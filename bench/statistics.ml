@@ -21,8 +21,8 @@ let spread values =
 let pairs f a b =
   Array.init (min (Array.length a) (Array.length b)) (fun i -> f a.(i) b.(i))
 
-(* Of samples that are distributed normally the standard error of a median is 1.253 s /
-   sqrt n, and the quartiles are 1.349 s apart. *)
+(* If samples are normally distributed with standard deviation s, the standard error of their
+   median is 1.253 s / sqrt n, and their quartiles are 1.349 s apart. *)
 let of_quartiles = 1.253 /. 1.349
 
 let error values =

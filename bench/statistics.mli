@@ -1,18 +1,20 @@
-(** What is said of samples. *)
+(** Statistics of samples. *)
 
 val quartiles : float array -> float * float * float
-(** The median is the second; they interpolate between samples. *)
+(** The second one is the median. They are interpolated between samples. *)
 
 val median : float array -> float
 
 val spread : float array -> float
-(** Between the first and the third quartile, as a fraction of the median. *)
+(** The distance between the first and the third quartile, as a fraction of the
+    median. *)
 
 val pairs :
   (float -> float -> float) -> float array -> float array -> float array
-(** Of the samples that both have: those of equal index, from the first on. *)
+(** Applies the function to the samples of the same index, for as many as both
+    have. *)
 
 val error : float array -> float
-(** About how far the median is from that of so many samples that one more would
-    change nothing: its standard error, by the distance of the quartiles, as a
-    fraction of the median. *)
+(** About how far the median is from the median of infinitely many samples. It
+    is the standard error, estimated from the quartiles, as a fraction of the
+    median. *)

@@ -2,14 +2,14 @@ open Lwc
 
 type size = { threads : int; operations : int }
 
-(* A program, and what its problem of size [n] takes. *)
+(* A program, and the size of its problem [n]. *)
 type program = { written : (module Program.WRITTEN); size : int -> size }
 
 let check_result (module P : Program.WRITTEN) n found =
   if found <> P.sequential n then
-    failwith "not what the sequential program finds"
+    failwith "the result differs from that of the sequential program"
 
-(* The clock is read before the threads are spawned and after the last has ended. *)
+(* Reads the clock before the threads are spawned and after the last one has ended. *)
 let time_of_run program style n =
   let (module P) = Program.in_style program.written style in
   let start = Meter.now () in
@@ -26,7 +26,7 @@ let time_of_setup program style n =
   P.forget ();
   ns
 
-(* So many operations, in whole runs of a program of size [size]. *)
+(* The time of [n] operations, in whole runs of a program of size [size]. *)
 let whole_runs time program style ~size n =
   let { operations; _ } = program.size size in
   let rec go_on performed ns =
@@ -58,18 +58,18 @@ let resident program work ~largest style =
 
 let run (module P : Program.S) n = ignore (P.run (P.setup n) : int array)
 
-(* What was spawned is in the minor heap, if it is little. *)
+(* If few threads were spawned, they are still in the minor heap, so it is collected. *)
 let set_up (module P : Program.S) n =
   ignore (P.setup n : P.network);
   Gc.minor ()
 
-(* --- Which they are --- *)
+(* --- The programs --- *)
 
 let kpn =
   { written = (module Kpn); size = (fun n -> { threads = 7; operations = n }) }
 
-(* A number is taken by the filters up to that of its least factor; and a prime by all
-   that are there, by the thread that adds one, and by the last. *)
+(* A number passes the filters up to that of its least prime factor. A prime passes all
+   filters, the thread that adds a filter, and the last thread. *)
 let messages n =
   let primes = Sieve.sequential n in
   let rec filters v i =
@@ -88,7 +88,7 @@ let sieve =
 
 let comparators n = n * (n - 1) / 2
 
-(* So many numbers have no more than so many comparators. *)
+(* The greatest number of numbers that have at most this many comparators. *)
 let numbers ~comparators:most =
   let n = int_of_float (Float.sqrt (2. *. float_of_int most)) in
   if comparators (n + 1) <= most then n + 1 else n

@@ -1,9 +1,9 @@
 open Case
 open Lwc
 
-(* --- Fibers in the place of a style ----------------------------------------- *)
+(* --- Fibers instead of a style ----------------------------------------------- *)
 
-(* Tasks of a host, as threads in direct style: the same programs run in them. *)
+(* Presents tasks of a host as threads in direct style, so the same programs run in them. *)
 module Of_host (Host : sig
   val host : Host.t
   val yield : unit -> unit
@@ -23,7 +23,7 @@ end) : Concord_styles.Direct = struct
   let spawn f = !fork (fun () -> try f () with Halted -> ())
   let halt () = raise_notrace Halted
 
-  (* The host ends all other tasks, and raises it. *)
+  (* Raises an exception, which makes the host end all other tasks. *)
   let stop () = raise_notrace Stopped
 
   let start () =
@@ -75,8 +75,8 @@ let fifo = native ("fifo", Style.Direct (module Fifo))
 let fibers = [ fifo; native ("eio", Style.Direct (module Eio)) ]
 let threads = native ("threads", List.assoc "threads" Style.all)
 
-(* A comparison in native code, and the same in bytecode. [few] is what system threads
-   are measured by: the same with fewer of them. *)
+(* A comparison in native code, and the same in bytecode. [few] is the sample for system
+   threads, which uses fewer threads. *)
 
 let row ~case sample { name; style; program } =
   row ~case ~impl:"concord" ~host:name ~program (sample style)

@@ -10,7 +10,8 @@ val threads : host
 val fifo : host
 
 val fibers : host list
-(** {!fifo}, and Eio's: the programs in direct style run in them unchanged. *)
+(** {!fifo}, and the fibers of Eio. The programs in direct style run in them
+    unchanged. *)
 
 type sample := Style.t -> Case.sample
 
@@ -21,8 +22,8 @@ val natively :
   title:string ->
   sample ->
   Case.comparison
-(** The trampoline is the baseline. [few] is for system threads, which are left
-    out without it: they are too slow for as much. *)
+(** The trampoline is the baseline. [few] is the sample for system threads,
+    which are too slow for the usual one. Without [few] they are left out. *)
 
 val both :
   ?few:sample ->
@@ -31,5 +32,5 @@ val both :
   title:string ->
   sample ->
   Case.comparison list
-(** {!natively}, and the same in bytecode without fibers; there [-bytecode] is
-    added to a host's name. *)
+(** {!natively}, and the same in bytecode without fibers. In bytecode,
+    [-bytecode] is added to the name of a host. *)

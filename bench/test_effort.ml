@@ -1,5 +1,5 @@
-(* When a row has had its samples, how comparisons share the time of a run, and what is
-   said of a growth. *)
+(* Tests when a row has enough samples, how comparisons share the time of a run, and how a
+   growth is reported. *)
 
 open Concord_bench
 
@@ -23,10 +23,11 @@ let () =
   expect "quartiles" (Statistics.quartiles (up_to 5) = (2., 3., 4.));
   expect "pairs of the samples that both have"
     (Statistics.pairs ( -. ) (up_to 3) (up_to 5) = [| 0.; 0.; 0. |]);
-  expect "no spread, no error" (Statistics.error (Array.make 5 7.) = 0.);
+  expect "without a spread there is no error"
+    (Statistics.error (Array.make 5 7.) = 0.);
   let few = Array.init 9 (fun i -> 100. +. float_of_int (i mod 3)) in
   let many = Array.concat [ few; few; few; few ] in
-  expect "four times the samples, half the error"
+  expect "four times the samples give half the error"
     (near (Statistics.error many *. 2.) (Statistics.error few))
 
 (* --- Samples --- *)
@@ -39,14 +40,15 @@ let known ?(row = time) series = Effort.is_known effort row series
 let () =
   expect "too few" (not (known [ steady (effort.enough - 1) ]));
   expect "enough" (known [ steady effort.enough ]);
-  expect "noise goes on" (not (known [ noisy (effort.most - 1) ]));
-  expect "to an end" (known [ noisy effort.most ]);
+  expect "a noisy row takes more samples"
+    (not (known [ noisy (effort.most - 1) ]));
+  expect "but not without end" (known [ noisy effort.most ]);
   expect "each series counts"
     (not (known [ steady effort.enough; noisy effort.enough ]));
   let bytes = row (Case.resident (fun _ -> 0.)) in
-  expect "of few samples, fewer are enough"
+  expect "a row with few samples needs fewer"
     (known ~row:bytes [ steady effort.fewest ]);
-  expect "and all are" (known ~row:bytes [ noisy Case.few.full ])
+  expect "and all of them are enough" (known ~row:bytes [ noisy Case.few.full ])
 
 (* --- Time --- *)
 
@@ -75,11 +77,13 @@ let () =
   let of_large = Budget.share_s budget one large in
   let of_load = Budget.share_s budget two (load "same") in
   let of_the_same = Budget.share_s budget two (load "same") in
-  expect "four times the rows, four times the share and what was not used"
+  expect
+    "a comparison with four times the rows has four times the share, and the \
+     unused time"
     (of_large > 4. *. of_small);
-  expect "what is not used is there for the last"
+  expect "the last comparison gets the unused time"
     (of_load > effort.run_s -. 1. && of_load <= effort.run_s);
-  expect "one load has one share" (of_the_same = 0.)
+  expect "several comparisons of one load have one share" (of_the_same = 0.)
 
 let () =
   let effort = { effort with run_s = 1e-3; group_s = 0. } in
@@ -90,9 +94,10 @@ let () =
     ()
   done;
   let late = Budget.share_s budget one large in
-  expect "who comes late has a part all the same" (late > whole)
+  expect "a late comparison still has a part" (late > whole)
 
-(* A group by itself has its part of the time for all, and some in any case. *)
+(* A group that is measured alone gets its part of the time for all, but at least the
+   minimum. *)
 let () =
   let alone effort group =
     let budget = Budget.create effort ~all [ group ] in
@@ -109,9 +114,9 @@ let () =
 let () =
   let growth costs = Growth.of_sizes costs in
   let flat = [ (10, 100.); (1_000, 250.); (100_000, 900.) ] in
-  expect "slower memory is no growth" (Growth.is_flat (growth flat));
+  expect "slower memory does not count as growth" (Growth.is_flat (growth flat));
   let text = Growth.text (growth [ (1, 10.); (10, 20.); (100, 1_000.) ]) in
   expect
-    ("what grows is named: " ^ text)
+    ("a growth is reported: " ^ text)
     (text = "grows: 100.0x at 100; as n^1.00");
-  expect "the size is in the name" (Growth.size "domains-own-box-8" = 8)
+  expect "the size is read from the name" (Growth.size "domains-own-box-8" = 8)

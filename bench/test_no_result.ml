@@ -1,4 +1,4 @@
-(* A row without a result is left out, and told; the others are measured. *)
+(* A row without a result is left out and reported, and the others are measured. *)
 
 open Concord_bench
 
@@ -20,13 +20,17 @@ let expect what expected found =
 let () =
   let known = measured.baseline in
   expect "nothing has failed" [] (Measure.failures ());
-  expect "the others are measured" [ known.impl ] (measure known [ unknown ]);
-  expect "it is told"
+  expect "the other rows are measured" [ known.impl ]
+    (measure known [ unknown ]);
+  expect "the failure is reported"
     [
       Printf.sprintf "%s %s %s@%s: the process ended before its result"
         group.name unknown.case unknown.impl unknown.host;
     ]
     (Measure.failures ());
-  expect "it is not tried again" [ known.impl ] (measure known [ unknown ]);
-  expect "once" [ "1" ] [ string_of_int (List.length (Measure.failures ())) ];
-  expect "without the baseline" [] (measure unknown [ known ])
+  expect "the row is not measured again" [ known.impl ]
+    (measure known [ unknown ]);
+  expect "the failure is reported once" [ "1" ]
+    [ string_of_int (List.length (Measure.failures ())) ];
+  expect "without a baseline there are no results" []
+    (measure unknown [ known ])

@@ -1,13 +1,13 @@
-(* Turns of a comparison: results are by row, no row has a place of its own, and the rate
-   is asked for once in each turn, before its rows, which all get it. *)
+(* Tests the turns of a comparison. Results are by row, and no row has a fixed position. The
+   rate is determined once in each turn, before its rows, which all get it. *)
 
 let rows = 4
 let turns = 200
 
-(* How many times the rate was asked for. *)
+(* How many times the rate was determined. *)
 let asked = ref 0
 
-(* The order in which the rows of one turn were measured. *)
+(* Returns the order in which the rows of a turn were measured. *)
 let order_of_turn random =
   let order = ref [] in
   let row i rate =
@@ -15,7 +15,7 @@ let order_of_turn random =
     (i, rate)
   in
   let rate () =
-    if !order <> [] then failwith "the rate is asked for between two rows";
+    if !order <> [] then failwith "the rate was determined between two rows";
     incr asked;
     float !asked
   in
@@ -23,10 +23,12 @@ let order_of_turn random =
   let offered, results =
     Concord_bench.Measure.turn random ~rate (List.init rows row)
   in
-  if !asked <> before + 1 then failwith "the rate is not asked for once";
-  if offered <> float !asked then failwith "another rate than the turn's";
+  if !asked <> before + 1 then
+    failwith "the rate was not determined exactly once in a turn";
+  if offered <> float !asked then
+    failwith "the result has a different rate from that of the turn";
   if results <> Array.init rows (fun i -> (i, offered)) then
-    failwith "a result of another row, or of another rate";
+    failwith "a result belongs to another row, or to another rate";
   List.rev !order
 
 let rec pairs = function
@@ -39,9 +41,9 @@ let () =
   let firsts = List.map List.hd orders in
   let neighbours = List.concat_map pairs orders in
   for i = 0 to rows - 1 do
-    if not (List.mem i firsts) then failwith "a row that is never first";
+    if not (List.mem i firsts) then failwith "a row is never first in a turn";
     for j = 0 to rows - 1 do
       if i <> j && not (List.mem (i, j) neighbours) then
-        failwith "a row that another one never follows"
+        failwith "a row is never followed by another row"
     done
   done

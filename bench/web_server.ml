@@ -6,7 +6,7 @@ let in_our_folder = Filename.concat (Filename.dirname Sys.executable_name)
 let end_with_us pid =
   let kill () = try Unix.kill pid Sys.sigkill with Unix.Unix_error _ -> () in
   at_exit kill;
-  (* See [Worker.serve]. *)
+  (* As in [Worker.serve], the alarm ends a process that hangs. *)
   Sys.set_signal Sys.sigalrm
     (Signal_handle
        (fun _ ->

@@ -1,7 +1,7 @@
 open Case
 
-(* A scheduler that lost a wake-up waits for ever; the alarm ends the process
-   then, and the coordinator reports it. No sample takes so long otherwise. *)
+(* In seconds. A scheduler that lost a wake-up would wait forever, so an alarm ends the
+   process, and the coordinator reports it. No sample takes this long otherwise. *)
 let patience_s = 300
 
 let take_sample row ~crowd ~rate n =
@@ -25,8 +25,8 @@ let find groups name case impl host =
     Printf.eprintf "there is no row %s %s %s@%s\n" name case impl host;
     exit 1
 
-(* It sleeps in a blocking section, as a domain with nothing to do does: the collector
-   does not wait for it. *)
+(* The domain sleeps in a blocking section, like any domain that has nothing to do, so the
+   collector does not wait for it. *)
 let spawn_idle_domain () =
   let sleep () =
     let mutex = Mutex.create () and never = Condition.create () in
@@ -84,7 +84,7 @@ let path program =
   in
   Filename.concat (Filename.dirname Sys.executable_name) name
 
-(* Where the other language was not installed, the file is empty. *)
+(* If the other language was not installed, the file is empty. *)
 let is_there = function
   | Linked | Unlinked | Bytecode -> true
   | Picos -> Visible.picos
@@ -102,9 +102,10 @@ let start (group : group) row =
     | Linked | Unlinked | Bytecode | Picos | Async -> row.case
   in
   let arguments = [| path; group.name; case; row.impl; row.host |] in
-  (* A request to a process that ended is an error there, not the end here. *)
+  (* If a process has ended, a request to it fails with an error, which is handled there. The
+     signal would end this process. *)
   Sys.set_signal Sys.sigpipe Sys.Signal_ignore;
-  (* Closed on exec: or one process would hold open another's input. *)
+  (* Both ends are closed on exec. Otherwise one process would hold another's input open. *)
   let input, requests = Unix.pipe ~cloexec:true () in
   let answers, output = Unix.pipe ~cloexec:true () in
   let pid = Unix.create_process path arguments input output Unix.stderr in
@@ -124,7 +125,7 @@ let rec wait pid =
   | exception Unix.Unix_error (EINTR, _, _) -> wait pid
 
 let ask t ~crowd ?(rate = infinity) n =
-  (* one that has ended gives no answer either *)
+  (* A process that has ended gives no answer either. *)
   (try Printf.fprintf t.requests "%d %d %h\n%!" n crowd rate
    with Sys_error _ -> ());
   fun () ->
@@ -142,7 +143,7 @@ let ask t ~crowd ?(rate = infinity) n =
 
 let sample t ~crowd n = ask t ~crowd n ()
 
-(* One that gave no result has been waited for. *)
+(* If the process gave no result, it has been waited for already. *)
 let stop t =
   close_out_noerr t.requests;
   close_in_noerr t.answers;

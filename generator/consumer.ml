@@ -7,8 +7,8 @@ let () =
     | Closed -> Some "Concord_generator.Consumer.Closed"
     | _ -> None)
 
-(* As the states of a traversal in [Generator]; what a traversal gives to whom it yields
-   is here given by whom it reads from. *)
+(* The states are those of a traversal in [Generator]. But a traversal gives values to its
+   caller, and here the caller gives values to the code. *)
 type ('a, 'r) state =
   | Not_begun
   | Reading of ('a option, unit) continuation
@@ -42,18 +42,19 @@ let create (type a r) (f : (unit -> a option) -> r) : (a, r) t =
 
 let refuse_to name =
   Printf.ksprintf invalid_arg
-    "Consumer.%s: the code is running: it was called inside of the code, or by \
-     two tasks at once"
+    "Consumer.%s: the code is already running. It was called inside of the \
+     code, or by two tasks at once"
     name
 
-(* Continues the code where it reads, after it has begun; or is [ended], if it has ended. *)
+(* Continues the code where it reads. If it has not begun, it first runs to its first read. If
+   it has ended, the result is [ended]'s. *)
 let rec resume t name continue_ ~ended =
   match Atomic.get t.state with
   | Running -> refuse_to name
   | Ended outcome -> ended outcome
   | (Not_begun | Reading _) as before -> (
       if not (Atomic.compare_and_set t.state before Running) then
-        (* another task was faster *)
+        (* Another task was faster. *)
         resume t name continue_ ~ended
       else
         match before with

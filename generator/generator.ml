@@ -24,7 +24,7 @@ let close t = t.close ()
                 the end      Ended        that task
    Ended        never (terminal)
 
-   The task that installs [Running] is the only one that uses [k], hence once. *)
+   Only the task that installs [Running] uses [k], so [k] is used once. *)
 type 'a state =
   | Not_begun
   | Suspended of (unit, 'a option) continuation
@@ -33,12 +33,12 @@ type 'a state =
 
 let refuse_to name =
   Printf.ksprintf invalid_arg
-    "Generator.%s: the traversal is running: it was called inside of the \
-     traversal, or by two tasks at once"
+    "Generator.%s: the traversal is already running. It was called inside of \
+     the traversal, or by two tasks at once"
     name
 
 let traverse (type a) (iter : (a -> unit) -> unit) : a t =
-  (* an effect for each traversal, as one may contain another *)
+  (* Each traversal has its own effect, because one traversal may contain another. *)
   let module M = struct
     type _ Effect.t += Yield : a -> unit Effect.t
   end in
@@ -67,21 +67,21 @@ let traverse (type a) (iter : (a -> unit) -> unit) : a t =
     match Atomic.get state with
     | Suspended k as before ->
         if Atomic.compare_and_set state before Running then continue k ()
-        else (* another task was faster *) next ()
+        else
+          (* Another task was faster. *)
+          next ()
     | Not_begun ->
         if Atomic.compare_and_set state Not_begun Running then begin_ ()
-        else (* as above *) next ()
+        else next ()
     | Running -> refuse_to "next"
     | Ended -> None
   in
   let rec close () =
     match Atomic.get state with
     | Suspended k as before ->
-        if Atomic.compare_and_set state before Running then end_ k
-        else (* as above *) close ()
+        if Atomic.compare_and_set state before Running then end_ k else close ()
     | Not_begun ->
-        if not (Atomic.compare_and_set state Not_begun Ended) then
-          (* as above *) close ()
+        if not (Atomic.compare_and_set state Not_begun Ended) then close ()
     | Running -> refuse_to "close"
     | Ended -> ()
   and end_ k =
@@ -89,15 +89,15 @@ let traverse (type a) (iter : (a -> unit) -> unit) : a t =
     | None -> ()
     | Some _ ->
         invalid_arg
-          "Generator.close: the traversal has caught Closed and gone on to \
-           another element; let it raise Closed again"
+          "Generator.close: the traversal has caught Closed and continued with \
+           another element. Let it raise Closed again"
     | exception Closed -> ()
   in
   { next; close }
 
 (* --- Running ahead ---------------------------------------------------------- *)
 
-(* The traversal fills [buffer], and gives its length. What it raises waits until the
+(* The traversal fills [buffer] and sets [length]. If it raises, the exception is kept until the
    elements before it were taken. *)
 let traverse_ahead size iter =
   let buffer = Array.make size None and length = ref 0 and taken = ref 0 in
@@ -148,7 +148,9 @@ let traverse_ahead size iter =
 
 let of_iter ?(ahead = 0) iter =
   if ahead < 0 then
-    invalid_arg (Printf.sprintf "Generator.of_iter: ahead is %d" ahead);
+    invalid_arg
+      (Printf.sprintf "Generator.of_iter: ahead must be at least 0, but is %d"
+         ahead);
   if ahead = 0 then traverse iter else traverse_ahead ahead iter
 
 module type ITERABLE = sig
@@ -179,7 +181,7 @@ let of_seq seq =
   let rest = ref seq in
   let next () =
     let forced = !rest in
-    (* should it raise *)
+    (* If [forced] raises, the sequence has ended. *)
     rest := Seq.empty;
     match forced () with
     | Seq.Nil -> None

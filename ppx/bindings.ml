@@ -3,18 +3,18 @@ open Delayed
 
 (* --- Bindings ------------------------------------------------------------- *)
 
-(* [let%lazy PATTERN : TYP = E]: the pattern is a variable. *)
+(* A binding [let%lazy PATTERN : TYP = E] whose pattern is a variable. *)
 type bound = {
   binding : value_binding;
   variable : pattern;
-  e : expression;  (** constrained *)
+  e : expression;  (** [E], with [TYP] as its constraint. *)
 }
 
 let not_a_variable loc =
-  error ~loc
-    "let%lazy binds variables only: take the value apart where it is forced"
+  error ~loc "let%lazy can bind only variables. Match where you force the value"
 
-let quantified loc = error ~loc "let%lazy: a Concord.Lazy.t is not polymorphic"
+let quantified loc =
+  error ~loc "let%lazy can't bind a polymorphic value. Remove the quantifiers"
 
 let bound binding =
   let e = binding.pvb_expr in

@@ -2,10 +2,10 @@ open Ppxlib
 
 let ghost loc = { loc with loc_ghost = true }
 
-(* Other rewriters may put computations where there are attributes, and in the place
-   of literals with suffixes that OCaml does not know. A variable may stand for an
-   instance variable that changes, or for a field of a recursive module that is not
-   there yet. *)
+(* Whether [e] needs no computation. Three kinds of expressions only seem to be values. Other
+   rewriters may replace an expression with attributes by a computation, and so they may
+   replace a literal with a suffix that OCaml doesn't know. A variable may be an instance
+   variable, which changes, or a field of a recursive module, which doesn't exist yet. *)
 let rec is_value e =
   e.pexp_attributes = []
   &&
@@ -18,11 +18,13 @@ let rec is_value e =
   | Pexp_function _ ->
       true
   | Pexp_constraint (e, _) | Pexp_coerce (e, _, _) -> is_value e
-  | Pexp_newtype (_, e) (* [fun (type a) -> e] computes [e] *) -> is_value e
+  | Pexp_newtype (_, e) ->
+      is_value e (* because [fun (type a) -> e] computes [e] *)
   | _ -> false
 
-(* Whether the compiler may need the expected type in order to type [e]: to find a label
-   or a constructor, to see a format in a string, and so on. If in doubt, yes. *)
+(* Whether the compiler may need the expected type in order to type [e]. For example, it may
+   need it to find a label or a constructor, or to read a string as a format. In doubt, the
+   answer is yes, because [with_type] is always correct. *)
 let rec needs_type e =
   match e.pexp_desc with
   | Pexp_ident _ | Pexp_apply _ | Pexp_field _ | Pexp_send _ | Pexp_constraint _
@@ -36,7 +38,7 @@ let rec needs_type e =
       needs_type a || Option.fold ~none:false ~some:needs_type b
   | _ -> true
 
-(* See ppx_concord_runtime.mli. *)
+(* The interface of [Ppx_concord_runtime] explains this code. *)
 let with_type ~loc pair argument =
   let result = gen_symbol ~prefix:"result" () in
   let make = gen_symbol ~prefix:"make" () in
@@ -61,7 +63,8 @@ let from_val ~loc e =
 
 let make ~loc e = if is_value e then from_val ~loc e else delay ~loc e
 
-(* As an expression, so that the rest of the user's code is still looked at. *)
+(* The error is an expression, so that the compiler and editors still check the rest of the
+   user's code. *)
 let error ~loc message =
   Ast_builder.Default.pexp_extension ~loc
     (Location.error_extensionf ~loc "%s" message)

@@ -19,7 +19,8 @@ let in_expression ~loc { hidden; visible } body =
   let hide (flag, bindings) body = pexp_let ~loc flag bindings body in
   List.fold_right hide hidden body
 
-(* What [open struct ... end] defines is no part of the user's module. *)
+(* The hidden bindings go into [open struct ... end], so that they don't become part of the
+   user's module. *)
 let in_structure ~loc ({ hidden; visible } as t) =
   let define flag bindings = pstr_value ~loc flag bindings in
   let any e =
@@ -34,7 +35,8 @@ let in_structure ~loc ({ hidden; visible } as t) =
     :: define Nonrecursive (List.map (fun v -> v.binding) visible)
     :: List.map (fun v -> any v.binding.pvb_expr) used
 
-(* Others, such as [[@@inline]], are about the expression. *)
+(* Only these attributes are about the names that a binding defines. Others, such as
+   [[@@inline]], are about its expression. *)
 let about_names =
   let both name = [ name; "ocaml." ^ name ] in
   let names =

@@ -2,26 +2,27 @@ open Ppxlib
 open Ast_builder.Default
 open Delayed
 
-(* The right side of a [let rec] may be [lazy e], or a constructor with [lazy e] in it, but
-   not a call. So
+(* The right side of a [let rec] may be [lazy e], or a constructor with [lazy e] in it. But it
+   may not be a call, and Concord's lazy values are made by calls. So
 
      let rec x = Cons (1, lazy e)
 
-   is
+   becomes
 
      let knot, tie = Ppx_concord_runtime.knot (fun x -> x) in
      let rec x = Cons (1, knot)
      and compute _ = tie (fun () -> e) in
      let _ = compute 0 in ...
 
-   [e] stays in the [let rec], where it was, so that the compiler reports what it
-   reports without [lazy]. (A constructor [()] may be the user's.) *)
+   [e] stays in the [let rec], so that the compiler's reports about it are the same as without
+   [lazy]. ([compute] is called with [0] instead of [()], because the user may have redefined
+   the constructor [()].) *)
 type knot = {
   name : string;
   tie : string;
   loc : location;
   e : expression;
-  attributes : attributes;  (** of the binding *)
+  attributes : attributes;  (** The attributes of the binding. *)
 }
 
 let mentions names e =

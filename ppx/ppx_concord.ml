@@ -5,9 +5,9 @@ open Delayed
 
 let extension_loc = Expansion_context.Extension.extension_point_loc
 
-(* [let%lazy x = e in body] and [[%lazy let x = e in body]] are the same tree. They
-   differ in where the name stands, which a rule is not told. So the second is
-   marked beforehand. *)
+(* [let%lazy x = e in body] and [[%lazy let x = e in body]] have the same tree. They differ
+   only in the position of the name [lazy], which Ppxlib doesn't pass to a rule. So the second
+   form gets an attribute before the rules run. *)
 let mark = "concord.lazy_of_let"
 
 let mark_lazy_of_let =
@@ -38,13 +38,15 @@ let mark_lazy_of_let =
 
 let no_expression payload =
   match payload with
-  | PTyp _ -> "[%lazy: ...] is no type: that of a lazy t is t Concord.Lazy.t"
-  | PSig _ -> "[%lazy: ...] takes an expression, no signature: [%lazy e]"
-  | PPat _ -> "[%lazy? ...] is no pattern: use Concord.Lazy.force"
-  | PStr [] -> "[%lazy] lacks its expression: [%lazy e]"
+  | PTyp _ ->
+      "[%lazy: ...] isn't a type. The type of a lazy t is t Concord.Lazy.t"
+  | PSig _ ->
+      "[%lazy: ...] takes an expression, not a signature. Write [%lazy e]"
+  | PPat _ -> "[%lazy? ...] isn't a pattern. Use Concord.Lazy.force"
+  | PStr [] -> "[%lazy] needs an expression. Write [%lazy e]"
   | PStr [ { pstr_desc = Pstr_value _; _ } ] ->
-      "[%lazy let ...] lacks the in of its let"
-  | PStr _ -> "[%lazy ...] takes one expression: [%lazy e]"
+      "[%lazy let ...] needs an in after its let"
+  | PStr _ -> "[%lazy ...] takes one expression. Write [%lazy e]"
 
 let expression ~ctxt payload =
   let loc = extension_loc ctxt in
@@ -72,29 +74,29 @@ let structure_item ~ctxt payload =
       [
         Ast_builder.Default.pstr_extension ~loc
           (Location.error_extensionf ~loc
-             "[%%%%lazy ...] is no definition: write let%%lazy x = e")
+             "[%%%%lazy ...] isn't a definition. Write let%%lazy x = e")
           [];
       ]
 
-(* Where nothing can be lazy. *)
+(* These places can't have lazy values, so the user gets an error. *)
 
 let core_type ~ctxt _ =
   let loc = extension_loc ctxt in
   Ast_builder.Default.ptyp_extension ~loc
     (Location.error_extensionf ~loc
-       "[%%lazy ...] is no type: that of a lazy t is t Concord.Lazy.t")
+       "[%%lazy ...] isn't a type. The type of a lazy t is t Concord.Lazy.t")
 
 let pattern ~ctxt _ =
   let loc = extension_loc ctxt in
   Ast_builder.Default.ppat_extension ~loc
     (Location.error_extensionf ~loc
-       "[%%lazy ...] is no pattern: use Concord.Lazy.force")
+       "[%%lazy ...] isn't a pattern. Use Concord.Lazy.force")
 
 let signature_item ~ctxt _ =
   let loc = extension_loc ctxt in
   Ast_builder.Default.psig_extension ~loc
     (Location.error_extensionf ~loc
-       "%%lazy is not for signatures: write val x : t Concord.Lazy.t")
+       "%%lazy can't be used in a signature. Write val x : t Concord.Lazy.t")
     []
 
 let () =

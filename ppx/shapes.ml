@@ -1,6 +1,6 @@
 open Ppxlib
 
-(* --- Looking at patterns -------------------------------------------------- *)
+(* --- Questions about patterns --------------------------------------------- *)
 
 let exists is p =
   let search =
@@ -94,7 +94,7 @@ let rec is_plain p =
   | Ppat_alias (p, _) -> is_plain p
   | _ -> false
 
-(* --- Changing them -------------------------------------------------------- *)
+(* --- Changes of patterns -------------------------------------------------- *)
 
 let ghosts =
   let map =

@@ -9,8 +9,8 @@ let force ~loc v =
 
 (* --- Splitting ------------------------------------------------------------ *)
 
-(* Which expression is to be matched with which pattern; and whether it always matches if
-   the pattern from which this was split does. *)
+(* A match that is still to be done. [sure] is [true] if it always succeeds when the pattern from
+   which it was split has matched. *)
 type item = { value : expression; pattern : pattern; sure : bool }
 type pending = item list
 
@@ -22,10 +22,11 @@ let binds_again p q =
         (fun y -> List.exists (fun x -> x.txt = y.txt) xs)
         (variables [ q ])
 
-(* What stands to the right of a [lazy p] is looked at afterwards: so it becomes a variable
-   too, unless it matches anyway, and [lazy p] changes neither its type nor which of two
-   variables of the same name is seen. [inside] is what a pattern needs in order to be
-   understood elsewhere. *)
+(* Patterns to the right of a [lazy p] must be matched after the forcing. So each of them
+   becomes a variable too, and is matched later. It may stay if it always matches, but there
+   are two exceptions. [lazy p] may refine its type, or it may bind a variable of the same name
+   as [lazy p] does. [inside] adds to a pattern the [M.( ... )] around it, so that it has the
+   same meaning in another place. *)
 let rec split ps =
   let pending = ref [] in
   let later ?sure p ~inside make =
@@ -43,7 +44,8 @@ let rec split ps =
     !pending = [] || (is_total p && List.for_all (keeps p) !pending)
   in
   let rec go ~inside p =
-    (* A part of the pattern may need nothing of what another part opens. *)
+    (* After the split, a part of the pattern may use nothing of the module that it opens. The
+       ghost location avoids a warning about that. *)
     let ppat_loc =
       match p.ppat_desc with
       | Ppat_open _ when has_lazy p -> ghost p.ppat_loc
@@ -108,7 +110,7 @@ let warning ~loc text =
   let payload = PStr [ pstr_eval ~loc (estring ~loc text) [] ] in
   attribute ~loc ~name:{ txt = "ocaml.warning"; loc } ~payload
 
-(* Raises [Match_failure] of this place. *)
+(* An expression that raises [Match_failure] with this location. *)
 let fail ~loc =
   let loc = ghost loc in
   let e = [%expr match false with true -> assert false] in
@@ -117,8 +119,8 @@ let fail ~loc =
 let any ~loc = ppat_any ~loc:(ghost loc)
 let case_ lhs rhs = { pc_lhs = lhs; pc_guard = None; pc_rhs = rhs }
 
-(* [match value with pattern -> yes | _ -> no]. The last case may be one too many: the
-   pattern does not tell. *)
+(* The expression [match value with pattern -> yes | _ -> no]. [is_total] doesn't know all total
+   patterns, so the last case may be redundant, and its warning is off. *)
 let match_or ~no { value; pattern; _ } yes =
   let loc = ghost pattern.ppat_loc in
   let first = case_ pattern yes in
@@ -129,7 +131,8 @@ let match_or ~no { value; pattern; _ } yes =
 
 let if_ ~loc a b c = pexp_ifthenelse ~loc a b (Some c)
 
-(* Does the rest match? Nothing of it is bound afterwards. *)
+(* An expression that tests whether [pending] and then [rest] match. It binds no variables
+   outside of itself. *)
 let rec test pending rest =
   match pending with
   | [] -> rest
@@ -149,7 +152,7 @@ and matches value pattern =
   let loc = ghost pattern.ppat_loc in
   test [ { value; pattern = ghosts pattern; sure = false } ] (ebool ~loc true)
 
-(* The variables of an or-pattern, as a value. *)
+(* The values of an or-pattern's variables, as one value. *)
 let tuple ~loc = function
   | [] -> eunit ~loc
   | xs ->
@@ -166,8 +169,9 @@ let rec alternatives p =
   | Ppat_or (a, b) when has_lazy p -> alternatives a @ alternatives b
   | _ -> [ p ]
 
-(* The same after [test], which was true. If there is an or-pattern with [lazy p] in it,
-   its variables become a tuple, so that [e] is there once. *)
+(* Matches [pending] again after [test] was true, and binds its variables in [e]. The variables
+   of an or-pattern with [lazy p] in it become a tuple, so that [e] is not copied for each
+   alternative. *)
 let rec rebind pending e =
   match pending with
   | [] -> e
@@ -217,8 +221,8 @@ let rec match_ ~loc ~plain e cases =
       end
       else pexp_match ~loc e cases
 
-(* The first case forces the value: so that is done for all, and the compiler can tell
-   whether a case is missing, or one too many. *)
+(* The first case forces the value, so it can be forced once, before all cases. Then the compiler
+   sees all patterns below [lazy] in one match, and reports missing and redundant cases. *)
 and force_first ~loc e exceptions values =
   let ghost_loc = ghost loc in
   let name = gen_symbol ~prefix:"view" () in
@@ -249,14 +253,15 @@ and force_first ~loc e exceptions values =
   let outer = case_ pat inner :: List.concat_map case exceptions in
   pexp_match ~loc e outer
 
-(* One case. If it depends on what is forced, then that is its guard, and the patterns
-   are matched again. *)
+(* Translates one case. If the case depends on a forced value, then its guard tests this, and the
+   right side matches the same patterns again to bind their variables. *)
 and case c =
   if not (has_lazy c.pc_lhs) then [ c ]
   else
     match c.pc_lhs.ppat_desc with
     | Ppat_or (a, b) when is_exception a || is_exception b ->
-        (* No variable stands for both, a value and an exception. *)
+        (* The alternatives become cases, because a variable can't be bound by a value in one
+           and by an exception in the other. *)
         List.concat_map (fun p -> case { c with pc_lhs = p }) [ a; b ]
     | _ ->
         let pc_lhs, pending = split_one c.pc_lhs in
@@ -285,7 +290,8 @@ and is_exception p =
       is_exception p
   | _ -> false
 
-(* For the compiler, guards may be false: so it would find that a case is missing. *)
+(* Cases that became guarded don't count for the compiler as complete, so it would report a
+   missing case. Therefore a last case is added that raises [Match_failure]. *)
 and all_cases ~loc before =
   let expanded = List.map (fun c -> (c, case c)) before in
   let is_total c = Option.is_none c.pc_guard && is_total c.pc_lhs in

@@ -6,7 +6,7 @@ let whole_files = ref false
 
 let () =
   Driver.add_arg "-concord-lazy" (Arg.Set whole_files)
-    ~doc:" the keyword lazy is Concord's in all files"
+    ~doc:" Make the keyword lazy Concord's in all files"
 
 let is_request item =
   match item.pstr_desc with
@@ -15,8 +15,9 @@ let is_request item =
 
 (* --- lazy e --------------------------------------------------------------- *)
 
-(* As the compiler, which evaluates a variable at once. But in an object it may be an
-   instance variable, which the compiler does not. *)
+(* The compiler evaluates [lazy x] at once if [x] is a variable, and so does this. But the
+   compiler delays an instance variable. In an object a variable may be one, so it counts as
+   none. *)
 let rec is_variable ~in_object e =
   match e.pexp_desc with
   | Pexp_ident { txt = Lident _; _ } -> not in_object
@@ -29,7 +30,8 @@ let keyword ~loc ~in_object e =
 
 (* --- Patterns ------------------------------------------------------------- *)
 
-(* What the compiler says of the variables of these patterns, which it does not see whole. *)
+(* Reports the errors that the compiler would find in the variables of these patterns. It can't
+   find them itself, because it sees the patterns only after they were split. *)
 let checked patterns =
   match Shapes.variables patterns with
   | (_ : string loc list) -> patterns
@@ -41,14 +43,16 @@ let checked patterns =
 
 let has_lazy b = Shapes.has_lazy b.pvb_pat
 
-(* Bindings are evaluated and matched one after the other. If there are several, they have
-   other names, as none of them sees the variables of another one. *)
+(* The bindings are evaluated and matched one after the other. But no binding of a [let] with
+   [and] may see the variables of another one. So if there are several, their variables get
+   other names first. *)
 let one_by_one bindings =
   let one b =
     match Shapes.module_in b.pvb_pat with
     | Some loc ->
         let message =
-          "lazy: no module can be bound beside a lazy pattern here"
+          "lazy: a module can't be bound beside a lazy pattern here. Use \
+           another let"
         in
         let pvb_expr = error ~loc message in
         ([ { b with pvb_pat = ppat_any ~loc; pvb_expr } ], [])
@@ -102,8 +106,8 @@ let let_in ~loc ~plain bindings body =
 
 let default_after_lazy loc =
   error ~loc
-    "lazy: this default comes after a lazy pattern, whose variables it cannot \
-     use; take the value apart in the body"
+    "lazy: this default can't use variables of a lazy pattern, or of a pattern \
+     after it. Use a match in the body"
 
 let parameters params =
   let pattern = function
@@ -122,7 +126,8 @@ let parameters params =
         let default = Option.map check default in
         let pparam_desc = Pparam_val (label, default, p) in
         let names =
-          (* bound later, if anything before is forced *)
+          (* After the first forcing, variables are bound only in the body, so later defaults
+             can't use them. *)
           if bound <> [] || Shapes.has_lazy before then
             List.map (fun x -> x.txt) (Shapes.variables [ before ])
           else []
@@ -185,8 +190,8 @@ let translation =
     inherit Ast_traverse.map as super
     val mutable in_object = false
 
-    (* The next expression is what an extension is applied to, such as [match%x]: its
-       cases and bindings may mean something else. *)
+    (* [true] if the next expression is the payload of an extension such as [match%x]. Then its
+       cases and bindings may have another meaning. *)
     val mutable extended = false
 
     method! payload payload =
@@ -266,7 +271,7 @@ let check =
     method! pattern p = Shapes.merge (List.hd (checked [ p ]))
   end
 
-(* What is left stands where nothing can be forced. *)
+(* Any [lazy p] that is left after the translation is in a place where no value can be forced. *)
 let refuse =
   object
     inherit Ast_traverse.map as super
@@ -278,15 +283,14 @@ let refuse =
           let loc = p.ppat_loc in
           ppat_extension ~loc
             (Location.error_extensionf ~loc
-               "lazy: no value can be forced in this place; take it apart by a \
-                match")
+               "lazy: a lazy pattern can't be used here. Use a match expression")
       | _ -> super#pattern p
   end
 
 let translate_all items =
   refuse#structure (translation#structure (check#structure items))
 
-(* --- Where it was asked for ----------------------------------------------- *)
+(* --- [@@@concord.lazy] ------------------------------------------------------ *)
 
 let where_asked =
   object

@@ -1,6 +1,6 @@
 module type HOST = Host_signature.HOST
 
-(* What the others depend on. *)
+(* All other clauses depend on these, so they are skipped if one of these is broken. *)
 let first = Host_start.clauses
 
 let all ~seed h =
@@ -17,14 +17,14 @@ let find name clauses =
   | None ->
       let known = List.map (fun c -> c.Host_tasks.name) clauses in
       invalid_arg
-        (Printf.sprintf "Host.check: no clause %s (there are %s)" name
-           (String.concat ", " known))
+        (Printf.sprintf "Host.check: there is no clause %s. The clauses are %s"
+           name (String.concat ", " known))
 
 let declare host =
   let cases ~seed ~clause = (find clause (all ~seed host)).cases in
   { host; process = Host_process.declare cases }
 
-(* A check that may begin. *)
+(* A check whose arguments are valid. *)
 type plan = {
   seed : int;
   clauses : Host_tasks.clause list;
@@ -43,7 +43,7 @@ let plan ?seed ?(seconds = 10.) ?only { host; process } =
   let is_first clause =
     List.exists (fun c -> c.Host_tasks.name = clause) (first host)
   in
-  (* Why the rest is not looked at. *)
+  (* The reason why the other clauses are skipped. *)
   let skipped = ref None in
   let line Host_tasks.{ name = clause; about; _ } =
     let verdict =
@@ -53,7 +53,7 @@ let plan ?seed ?(seconds = 10.) ?only { host; process } =
     in
     (match verdict with
     | Broken _ when is_first clause ->
-        skipped := Some (Printf.sprintf "not looked at: %s is broken" clause)
+        skipped := Some (Printf.sprintf "skipped, because %s is broken" clause)
     | Broken _ | Kept | Not_offered _ -> ());
     { Report.clause; about; verdict }
   in
@@ -63,14 +63,15 @@ let check ?seed ?seconds ?only ({ host = (module H); _ } as t) =
   let { seed; clauses; line } = plan ?seed ?seconds ?only t in
   Report.{ subject = H.name; seed; lines = List.map line clauses }
 
-(* The arguments of the program name clauses. *)
+(* The clauses that the arguments of the program name. *)
 let arguments () =
   match Array.to_list Sys.argv with
   | [] | [ _ ] -> None
   | _ :: names -> Some names
 
 let main ?seed ?seconds ?only (module H : HOST) =
-  (* First: the process of a clause, which has the same arguments, goes no further. *)
+  (* This comes first, because [declare] does not return in the process of a clause. That
+     process has the same arguments. *)
   let t = declare (module H) in
   let only = match only with Some _ -> only | None -> arguments () in
   match plan ?seed ?seconds ?only t with

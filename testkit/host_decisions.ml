@@ -10,27 +10,40 @@ let twice h () =
   in_task h @@ fun _ ->
   let outcome first =
     Suspend.suspend (fun resumer ->
-        yes "the first call is refused" (resumer first);
-        yes "the second call is accepted" (not (resumer (Ok 9)));
+        yes "the first call returned false, although the task was still waiting"
+          (resumer first);
+        yes "the second call returned true, although the first one had decided"
+          (not (resumer (Ok 9)));
         None)
   in
-  int "the value" 8 (outcome (Ok 8));
+  int "the value with which the task continues" 8 (outcome (Ok 8));
   match outcome (Error Boom) with
-  | _ -> fail "it does not continue with the exception"
+  | _ ->
+      fail
+        "the task continues with a value, although it was resumed with an \
+         exception"
   | exception Boom -> ()
 
-(* A resumer that was called in [block] has promised, whatever [block] does then. *)
+(* A resumer that is called in [block] makes its promise there. [block] may still return a
+   value or raise, and that must not change the outcome. *)
 let accepted_then_some h () =
   in_task h @@ fun _ ->
   let v block_ends =
     Suspend.suspend (fun resumer ->
-        yes "it is refused" (resumer (Ok 1));
+        yes
+          "the resumer returned false in block, although nothing had decided \
+           yet"
+          (resumer (Ok 1));
         block_ends ())
   in
-  int "the value, though block returns Some" 1 (v (fun () -> Some 2));
-  int "the value, though block raises" 1 (v (fun () -> raise Boom))
+  int
+    "the value of a task that was resumed in block, which then returned Some 2"
+    1
+    (v (fun () -> Some 2));
+  int "the value of a task that was resumed in block, which then raised" 1
+    (v (fun () -> raise Boom))
 
-(* Resumers of waits that are over do not touch the one of now. *)
+(* The resumers of earlier waits must not resume the present wait. *)
 let late h () =
   in_task h @@ fun _ ->
   let old = ref [] in
@@ -44,22 +57,23 @@ let late h () =
         ignore (resumer (Ok 1) : bool);
         None)
   in
-  int "the value" 1 v;
-  int "the value" 2 (keeping (fun _ -> Some 2));
-  (try int "the value" 0 (keeping (fun _ -> raise Boom)) with Boom -> ());
+  int "the value with which the task continues" 1 v;
+  int "the value with which the task continues" 2 (keeping (fun _ -> Some 2));
+  (try int "the value, although block raised" 0 (keeping (fun _ -> raise Boom))
+   with Boom -> ());
   let refuses resumer =
-    yes "one of a wait that is over accepts" (not (resumer (Ok 9)))
+    yes "the resumer of an earlier wait returned true" (not (resumer (Ok 9)))
   in
   List.iter refuses !old;
   let v =
     Suspend.suspend (fun resumer ->
         List.iter refuses !old;
-        yes "it is refused" (resumer (Ok 3));
+        yes "the resumer of the present wait returned false" (resumer (Ok 3));
         None)
   in
-  int "the value" 3 v
+  int "the value with which the task continues" 3 v
 
-(* Two domains, and the same resumer for both in each round. *)
+(* In each round two domains race to call the same resumer. *)
 let two_callers h random () =
   let rounds = 100 in
   let now = Atomic.make (0, fun _ -> false) and over = Atomic.make 0 in
@@ -83,20 +97,25 @@ let two_callers h random () =
     in
     let winner = Suspend.suspend block in
     until t (fun () -> Atomic.get over = 2 * round);
-    yes "both were accepted, or none"
+    yes
+      "two domains called one resumer, and it did not return true exactly once"
       (accepted.(0).(round) <> accepted.(1).(round));
-    yes "it does not continue with what was accepted" accepted.(winner).(round);
+    yes "the task continues with the outcome of a call that returned false"
+      accepted.(winner).(round);
     alive ()
   done
 
-(* What the task has got is what the resumer's caller was told. *)
+(* Checks that the outcome of the task agrees with the answer of the resumer. *)
 let agree (module H : HOST) accepted (task : int forked) =
   match Promise.await task.ended with
   | v ->
-      int "the value" 1 v;
-      yes "the task has what the resumer had refused" accepted
+      int "the value with which the task continues" 1 v;
+      yes
+        "the task continues with the value, although the resumer returned false"
+        accepted
   | exception e when H.is_cancellation e ->
-      yes "the resumer has accepted, and the task is cancelled" (not accepted)
+      yes "the task was cancelled, although the resumer returned true"
+        (not accepted)
 
 let resumed_then_cancelled h () =
   needs_cancellation h;
@@ -105,10 +124,12 @@ let resumed_then_cancelled h () =
   let task = fork t (fun () -> wait_in post) in
   until t (fun () -> not (is_empty post));
   let resumer = collect post in
-  yes "it is refused" (resumer (Ok 1));
+  yes "the resumer returned false, although its task was still waiting"
+    (resumer (Ok 1));
   task.cancel ();
   agree h true task;
-  yes "it accepts again" (not (resumer (Ok 2)))
+  yes "the resumer returned true, although the outcome was decided"
+    (not (resumer (Ok 2)))
 
 let cancelled_then_resumed h () =
   needs_cancellation h;
@@ -119,7 +140,8 @@ let cancelled_then_resumed h () =
   let resumer = collect post in
   task.cancel ();
   agree h (resumer (Ok 1)) task;
-  yes "it accepts again" (not (resumer (Ok 2)))
+  yes "the resumer returned true, although the outcome was decided"
+    (not (resumer (Ok 2)))
 
 let race_of_cancellation h random () =
   needs_cancellation h;
@@ -154,12 +176,15 @@ let race_of_cancellation h random () =
 let h3 h random =
   {
     name = "H3";
-    about = "a resumer that answers true has decided, all others answer false";
+    about =
+      "a resumer that returns true has decided, and every other call returns \
+       false";
     cases =
       [
         case "called twice" (twice h);
-        case "called before block ends otherwise" (accepted_then_some h);
-        case "of a wait that is over" (late h);
+        case "called in block, which then returns Some or raises"
+          (accepted_then_some h);
+        case "called after its wait has ended" (late h);
         case "called by two domains" (two_callers h random);
         case "called, then the task is cancelled" (resumed_then_cancelled h);
         case "called after the task was cancelled" (cancelled_then_resumed h);

@@ -19,7 +19,7 @@ let pop t =
   done;
   Queue.pop t.ready
 
-(* A trigger: whoever waits for it is woken once it was released. *)
+(* [await] returns once [release] was called, even if that was before [await]. *)
 let prepare_for_await () =
   let state = Atomic.make `Fresh in
   let release () =

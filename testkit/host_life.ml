@@ -11,13 +11,14 @@ exception Boom
 let deferred (module H : HOST) () =
   let h = (module H : HOST) in
   in_task h (fun _ ->
-      int "the value in protect" 3
+      int "the value of a task that suspends in protect" 3
         (Suspend.protect (fun () -> Suspend.suspend (fun _ -> Some 3)));
       match Suspend.protect (fun () -> raise Boom) with
-      | () -> fail "protect does not raise what its function does"
+      | () -> fail "protect returned, although its function raised"
       | exception Boom -> ());
   needs_cancellation h;
-  if not H.protects then raise (Not_offered "it cannot defer a cancellation");
+  if not H.protects then
+    raise (Not_offered "the host cannot defer a cancellation");
   in_task h @@ fun t ->
   let gate = Promise.create () and never = Promise.create () in
   let protected = Atomic.make 0 in
@@ -31,19 +32,24 @@ let deferred (module H : HOST) () =
   for _ = 1 to 10 do
     H.yield ()
   done;
-  int "tasks that wait in protect" 1 (Promise.waiters gate);
+  int "tasks that still wait in protect after the cancellation" 1
+    (Promise.waiters gate);
   Promise.fill gate 1;
   (match Promise.await task.ended with
-  | () -> fail "the task is never cancelled"
+  | () ->
+      fail
+        "the task returned after protect, although it had been cancelled in it"
   | exception e when H.is_cancellation e -> ());
-  int "the value in protect" 1 (Atomic.get protected)
+  int "the value of the promise that the task awaited in protect" 1
+    (Atomic.get protected)
 
-(* The end of the inner protect leaves the outer one as it is. The task is cancelled in
-   the inner one, or after it. *)
+(* The outer protect must still defer a cancellation after the inner one has ended. The task
+   is cancelled in the inner protect, or after it. *)
 let nested (module H : HOST) ~in_inner () =
   let h = (module H : HOST) in
   needs_cancellation h;
-  if not H.protects then raise (Not_offered "it cannot defer a cancellation");
+  if not H.protects then
+    raise (Not_offered "the host cannot defer a cancellation");
   in_task h @@ fun t ->
   let inner = Promise.create () and outer = Promise.create () in
   let never = Promise.create () and ended = Atomic.make false in
@@ -62,7 +68,9 @@ let nested (module H : HOST) ~in_inner () =
     for _ = 1 to 10 do
       H.yield ()
     done;
-    yes "the inner protect's end has ended the outer one"
+    yes
+      "the task was cancelled in the outer protect, after the inner one had \
+       ended"
       (Promise.waiters gate = 1)
   in
   until t (waits_in inner);
@@ -73,26 +81,30 @@ let nested (module H : HOST) ~in_inner () =
   is_there outer;
   Promise.fill outer ();
   (match Promise.await task.ended with
-  | () -> fail "the task is never cancelled"
+  | () ->
+      fail
+        "the task returned after protect, although it had been cancelled in it"
   | exception e when H.is_cancellation e -> ());
-  yes "the outer protect has not ended" (Atomic.get ended)
+  yes "the task was cancelled before its outer protect had ended"
+    (Atomic.get ended)
 
 let protect h =
   {
     name = "protect";
-    about = "a cancellation is deferred in protect, and comes after it";
+    about = "protect defers a cancellation until its function has ended";
     cases =
       [
         case "a task is cancelled in protect" (deferred h);
-        case "a task is cancelled in the inner of two" (nested h ~in_inner:true);
-        case "a task is cancelled after the inner of two"
+        case "a task is cancelled in the inner of two protects"
+          (nested h ~in_inner:true);
+        case "a task is cancelled after the inner of two protects"
           (nested h ~in_inner:false);
       ];
   }
 
 (* --- Turns -------------------------------------------------------------------------- *)
 
-(* Each needs a step of the other. *)
+(* Each player can take a step only after the other one has. *)
 let by_turns h yield () =
   in_task h @@ fun t ->
   let turn = Atomic.make 0 in
@@ -108,14 +120,15 @@ let by_turns h yield () =
   Promise.await a.ended;
   Promise.await b.ended
 
-(* Two tasks are always ready; a third one is resumed meanwhile. *)
+(* A domain resumes a third task while two tasks yield all the time. *)
 let among_busy_tasks (module H : HOST) () =
   let h = (module H : HOST) in
   let post = post () and ended = Atomic.make false in
   let other () =
     let resumer = collect post in
     Unix.sleepf 0.002;
-    yes "it is refused" (resumer (Ok ()))
+    yes "the resumer returned false, although its task was still waiting"
+      (resumer (Ok ()))
   in
   beside other @@ fun () ->
   in_task h @@ fun t ->
@@ -134,7 +147,7 @@ let fair (module H : HOST) =
   let h = (module H : HOST) in
   {
     name = "fair";
-    about = "who yields lets each ready task have its turn";
+    about = "a task that yields lets every other ready task run";
     cases =
       [
         case "two tasks yield" (by_turns h H.yield);
@@ -148,9 +161,10 @@ let fair (module H : HOST) =
 
 let first_task_fails (module H : HOST) () =
   (match H.run (fun _ -> raise Boom) with
-  | () -> fail "run returns"
+  | () -> fail "run returned, although its first task raised"
   | exception Boom -> ());
-  int "the value of the next run" 1 (H.run (fun _ -> 1))
+  int "the value of the next run, after the first task of one has raised" 1
+    (H.run (fun _ -> 1))
 
 let contains text part =
   let n = String.length part in
@@ -159,8 +173,8 @@ let contains text part =
   in
   at 0
 
-(* Does [f ()] have its exception written to the standard error, perhaps by another
-   thread, and somewhat later? *)
+(* Whether [e] appears on the standard error while [f ()] runs, or up to 1.5 s later. Another
+   thread may print it, so this waits. *)
 let is_reported e f =
   let file = Filename.temp_file "concord" ".txt" in
   let target = Unix.openfile file [ O_WRONLY; O_TRUNC; O_CLOEXEC ] 0o600 in
@@ -183,7 +197,7 @@ let is_reported e f =
   poll (fun () -> is_there () || Unix.gettimeofday () > deadline);
   is_there ()
 
-(* Nobody awaits it. *)
+(* No task awaits the one that fails. *)
 let other_task_fails (module H : HOST) () =
   let begun = Atomic.make false in
   let body () =
@@ -199,10 +213,13 @@ let other_task_fails (module H : HOST) () =
     H.yield ()
   in
   match is_reported Boom (fun () -> run body) with
-  | told -> yes "nobody hears of it" told
+  | told ->
+      yes "a task raised, but run returned and nothing was printed on stderr"
+        told
   | exception Boom -> ()
 
-(* A host may leave the other tasks when the first one has ended: then they raise nothing. *)
+(* A host may abandon the other tasks when the first one has ended. Then they raise nothing,
+   and the case is not offered. *)
 let fails_after_the_first (module H : HOST) () =
   let first_ended = Atomic.make false and raises = Atomic.make false in
   let body () =
@@ -223,14 +240,15 @@ let fails_after_the_first (module H : HOST) () =
   in
   match is_reported Boom run with
   | true -> ()
-  | false when Atomic.get raises -> fail "nobody hears of it"
-  | false -> raise (Not_offered "the end of the first task ends all others")
+  | false when Atomic.get raises ->
+      fail "a task raised, but run returned and nothing was printed on stderr"
+  | false -> raise (Not_offered "the other tasks end with the first one")
   | exception Boom -> ()
 
 let failures h =
   {
     name = "failures";
-    about = "what a task raises is raised by run, or told";
+    about = "an exception of a task is raised by run, or printed on stderr";
     cases =
       [
         case "the first task raises" (first_task_fails h);
@@ -242,25 +260,29 @@ let failures h =
 
 (* --- The end --------------------------------------------------------------------------- *)
 
-(* Resumers outlive their loop. *)
+(* A resumer may be called long after its loop has ended. *)
 let after_the_end h () =
   let post = post () in
   in_task h (fun t ->
       let task = fork t (fun () -> wait_in post) in
       until t (fun () -> not (is_empty post));
-      yes "it is refused" ((peek post) (Ok ()));
+      yes "the resumer returned false, although its task was still waiting"
+        ((peek post) (Ok ()));
       Promise.await task.ended);
   let resumer = collect post in
-  let call () = yes "it accepts" (not (resumer (Ok ()))) in
+  let call () =
+    yes "the resumer returned true a second time, after its loop had ended"
+      (not (resumer (Ok ())))
+  in
   call ();
   beside call call;
   in_task h (fun _ -> call ())
 
-(* A domain waits for what a task does last. *)
+(* The last action of the only task is to wake a domain. *)
 let others_wait h () =
   let promise = Promise.create () in
   beside
-    (fun () -> int "the value" 1 (Promise.await promise))
+    (fun () -> int "the value that the domain awaits" 1 (Promise.await promise))
     (fun () ->
       in_task h (fun t ->
           until t (fun () -> Promise.waiters promise = 1);
@@ -284,7 +306,8 @@ let one_waits h () =
 let ends h =
   {
     name = "end";
-    about = "after a loop has ended, its resumers do no harm, and others go on";
+    about =
+      "after a loop has ended, its resumers do no harm, and nothing else hangs";
     cases =
       [
         case "a resumer is called again" (after_the_end h);

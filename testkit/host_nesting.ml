@@ -6,13 +6,13 @@ open Trial
 
 type helper = Sibling | Rescuer
 
-(* A task waits for [gate]. A task beside it, which is to fill it, has its turn only if
-   the first one does not block the loop of both; a thread comes to the rescue if so. *)
+(* A task waits for [gate], and a sibling fills it. The sibling can run only if the first task
+   does not block the loop of both. If it does, a thread fills the gate instead. *)
 let gate () : helper Promise.t = Promise.create ()
 let waits gate = Promise.waiters gate = 1
 
-(* Seconds. On a busy machine the sibling may be slower than that: then the clause counts as
-   not offered, never as broken. *)
+(* In seconds. If the sibling is slower than that on a busy machine, the clause counts as not
+   offered, never as broken. *)
 let patience = 1.5
 
 let rescue gate =
@@ -50,13 +50,17 @@ let inside_fifo h () =
       ignore (Concord_fifo.fork sibling : Concord_fifo.handle);
       in_task h (fun _ -> await gate));
   helped_by_sibling gate thread
-    "run blocks the thread of the task that calls it: see Suspend.suspend"
+    "run blocks the thread of the task that calls it, because its loop does \
+     not sleep in Suspend.suspend"
 
-(* The outer loop goes on after the inner one has ended, twice. *)
+(* The outer loop still works after the inner one has ended. This happens twice, to show that
+   the inner one restores the outer one each time. *)
 let inside_and_after h () =
   Concord_fifo.run @@ fun () ->
   for _ = 1 to 2 do
-    in_task h (fun _ -> int "the value" 1 (Suspend.suspend (fun _ -> Some 1)));
+    in_task h (fun _ ->
+        int "the value with which a task of the inner loop continues" 1
+          (Suspend.suspend (fun _ -> Some 1)));
     let promise = Promise.create () in
     let task =
       Concord_fifo.fork_promise (fun () -> Promise.await promise + 1)
@@ -73,12 +77,12 @@ let inside h =
   {
     name = "inside";
     about =
-      "run may be called in a task of another host, and suspends that only";
+      "run may be called in a task of another host, and suspends only that task";
     cases = [ case "in a task of Fifo" both ];
   }
 
-(* A loop runs in a task of [h], in which [inner] has a task wait for [gate]; a sibling of
-   the task of [h] fills it. *)
+(* A task of [h] runs a loop of [Concord_fifo], whose task waits for [gate]. A sibling of the
+   task of [h] fills it. *)
 let around_fifo h () =
   let gate = gate () in
   let thread = rescue gate in
@@ -90,9 +94,10 @@ let around_fifo h () =
       let sibling = fork t sibling in
       Concord_fifo.run (fun () -> await gate);
       Promise.await sibling.ended);
-  helped_by_sibling gate thread "a loop in a task blocks the other tasks"
+  helped_by_sibling gate thread
+    "a loop that runs in a task blocks the other tasks of the host"
 
-(* Two tasks of a loop that does not handle [Suspend]: one waits for the other. *)
+(* A loop that does not handle [Suspend] has two tasks, and one of them waits for the other. *)
 let around_foreign h () =
   let gate = gate () in
   let thread = rescue gate in
@@ -102,15 +107,16 @@ let around_foreign h () =
           (fun () -> await gate);
           (fun () -> ignore (Promise.try_fill gate Sibling : bool));
         ];
-      (* It is the innermost again. *)
+      (* [h] has to be the innermost host again after that loop. *)
       let post = post () in
       let task = fork t (fun () -> wait_in post) in
       until t (fun () -> not (is_empty post));
-      yes "it is refused" ((collect post) (Ok 1));
-      int "the value" 1 (Promise.await task.ended));
+      yes "the resumer returned false, although its task was still waiting"
+        ((collect post) (Ok 1));
+      int "the value with which the task continues" 1 (Promise.await task.ended));
   helped_by_sibling gate thread
-    "it suspends the task for what a task of that loop waits: see \
-     Host_kit.is_innermost"
+    "its handler takes the waits of tasks of the inner loop, which is not its \
+     own (see Host_kit.is_innermost)"
 
 let around h =
   {
@@ -127,7 +133,8 @@ let foreign h =
   }
 
 let two_domains (module H : HOST) () =
-  if not H.domains then raise (Not_offered "it runs on one domain at a time");
+  if not H.domains then
+    raise (Not_offered "the host runs on one domain at a time");
   let h = (module H : HOST) in
   let n = 100 in
   let there = Mvar.create_empty () and back = Mvar.create_empty () in
@@ -141,7 +148,7 @@ let two_domains (module H : HOST) () =
   in_task h @@ fun _ ->
   for i = 1 to n do
     Mvar.put there i;
-    int "the answer" (-i) (Mvar.take back);
+    int "the answer from the other domain" (-i) (Mvar.take back);
     alive ()
   done
 

@@ -6,8 +6,8 @@ let variable = "CONCORD_TESTKIT"
 
 type request = { number : int; seed : int; clause : string; out : out_channel }
 
-(* The parent reads what is written to the standard input: of all that a process inherits
-   it is the one thing that programs hardly use, and that no other process gets. *)
+(* The child writes its results to the standard input, where the parent reads them. Programs
+   rarely use their standard input, and no other process inherits this one. *)
 let take_stdin () =
   let out = Unix.dup ~cloexec:true Unix.stdin in
   let nothing = Unix.openfile Filename.null [ O_RDONLY; O_CLOEXEC ] 0 in
@@ -15,7 +15,7 @@ let take_stdin () =
   Unix.close nothing;
   Unix.out_channel_of_descr out
 
-(* What this process was started for. *)
+(* The clause that this process was started for, if it was. *)
 let request =
   match Sys.getenv_opt variable with
   | None | Some "" -> None
@@ -25,7 +25,9 @@ let request =
           Some { number; seed; clause; out = take_stdin () })
 
 let not_declared () =
-  Trial.fail "the program, executed anew, checks before it declares this host"
+  Trial.fail
+    "the process of this clause calls Host.check before it declares this host. \
+     Call Host.declare first, for all hosts, always in the same order"
 
 let refuse_in_child () =
   let refuse { out; _ } =
@@ -45,7 +47,7 @@ let declare cases =
       Trial.perform_and_exit (cases ~seed ~clause) out
   | Some _ | None ->
       if Atomic.get is_checked then
-        invalid_arg "Host.declare: the program has called Host.check";
+        invalid_arg "Host.declare: call it before Host.check, for all hosts";
       t
 
 let environment text =
@@ -55,7 +57,8 @@ let environment text =
   in
   Array.of_list ((variable ^ "=" ^ text) :: others)
 
-(* What it prints before it declares the host is no part of what the program prints. *)
+(* The standard output of the child is the standard error, because the output before its
+   [declare] is not part of the program's output. *)
 let verdict t ~seed ~seconds ~clause =
   refuse_in_child ();
   Atomic.set is_checked true;

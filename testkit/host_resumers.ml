@@ -25,11 +25,11 @@ let raises h () =
     raise Boom
   in
   (match Suspend.suspend block with
-  | () -> fail "the task continues with a value"
+  | () -> fail "the task continues with a value, although block raised"
   | exception Boom -> ());
   int "calls of block" 1 !calls
 
-(* [resume] calls the resumer; then [block] goes on for a while. *)
+(* [block] runs for a while after [resume] has called the resumer. *)
 let not_before_block_returns h resume () =
   in_task h @@ fun _ ->
   let in_block = Atomic.make false in
@@ -48,7 +48,7 @@ let h1 h =
   {
     name = "H1";
     about =
-      "block is called once, and the task does not continue before it ends";
+      "block is called once, and the task continues only after block has ended";
     cases =
       [
         case "block returns Some v" (some_v h);
@@ -61,7 +61,7 @@ let h1 h =
 
 (* --- H2: resumers ------------------------------------------------------------ *)
 
-(* The caller's thread while it is in a resumer: no task runs on top of that. *)
+(* The thread that is calling a resumer. No task may run on its stack meanwhile. *)
 let nobody = -1
 let calling = Atomic.make nobody
 
@@ -73,29 +73,36 @@ let call resumer outcome =
 
 let continues post =
   let v = wait_in post in
-  yes "the resumer runs the task" (Atomic.get calling <> self ());
+  yes
+    "the resumer runs the task inside the call, but it should only make it \
+     ready"
+    (Atomic.get calling <> self ());
   v
 
-(* The loop has nothing else to do, and sleeps most likely. *)
+(* The loop has nothing else to do, so it most likely sleeps when the resumer is called. *)
 let from_elsewhere h place () =
   let post = post () in
   let other () =
     let resumer = collect post in
     Unix.sleepf 0.005;
-    place (fun () -> yes "it is refused" (call resumer (Ok 3)))
+    place (fun () ->
+        yes "the resumer returned false, although its task was still waiting"
+          (call resumer (Ok 3)))
   in
   beside other (fun () ->
-      in_task h (fun _ -> int "the value" 3 (continues post)))
+      in_task h (fun _ ->
+          int "the value with which the task continues" 3 (continues post)))
 
 let by_a_sibling h () =
   in_task h @@ fun t ->
   let post = post () in
   let task = fork t (fun () -> continues post) in
   until t (fun () -> not (is_empty post));
-  yes "it is refused" (call (collect post) (Ok 4));
-  int "the value" 4 (Promise.await task.ended)
+  yes "the resumer returned false, although its task was still waiting"
+    (call (collect post) (Ok 4));
+  int "the value with which the task continues" 4 (Promise.await task.ended)
 
-(* Nobody yields meanwhile. *)
+(* The first task computes, without yielding, until the resumer has been called. *)
 let while_busy h () =
   let post = post () in
   let collected = Atomic.make false and busy = Atomic.make false in
@@ -104,7 +111,8 @@ let while_busy h () =
     let resumer = collect post in
     Atomic.set collected true;
     poll (fun () -> Atomic.get busy);
-    yes "it is refused" (call resumer (Ok 5));
+    yes "the resumer returned false, although its task was still waiting"
+      (call resumer (Ok 5));
     Atomic.set called true
   in
   beside other @@ fun () ->
@@ -115,9 +123,9 @@ let while_busy h () =
   while not (Atomic.get called) do
     spin 100
   done;
-  int "the value" 5 (Promise.await task.ended)
+  int "the value with which the task continues" 5 (Promise.await task.ended)
 
-(* Schedulers with threads of their own may have these block signals. *)
+(* A scheduler may block signals in its own threads. *)
 let with_unblocked signal f =
   let before = Thread.sigmask SIG_UNBLOCK [ signal ] in
   let restore () = ignore (Thread.sigmask SIG_SETMASK before : int list) in
@@ -136,17 +144,18 @@ let in_a_signal_handler h () =
       Unix.kill (Unix.getpid ()) Sys.sigusr1;
       poll (fun () -> Option.is_some (Atomic.get answer)));
   Sys.set_signal Sys.sigusr1 before;
-  yes "it is refused" (Atomic.get answer = Some true);
-  int "the value" 6 (Promise.await task.ended)
+  yes "the resumer returned false, although its task was still waiting"
+    (Atomic.get answer = Some true);
+  int "the value with which the task continues" 6 (Promise.await task.ended)
 
 let h2 h =
   {
     name = "H2";
     about =
-      "a resumer may be called from anywhere, does not block, runs no task";
+      "a resumer may be called from anywhere, never blocks, and runs no task";
     cases =
       [
-        (* First what says more than that it hangs. *)
+        (* This case comes first, because it reports more than a hang. *)
         case "by another task" (by_a_sibling h);
         case "from a domain" (from_elsewhere h (fun f -> f ()));
         case "from a thread" (from_elsewhere h in_thread);
@@ -157,16 +166,17 @@ let h2 h =
 
 (* --- H4: no wake-up is lost ---------------------------------------------------- *)
 
-(* The loop has one task, and goes to sleep in each round. *)
+(* The loop has only one task, so it goes to sleep in each round. *)
 let wake_ups h random place () =
   let rounds = 250 and random = random 5 in
   let post = post () in
   let other () =
     for i = 1 to rounds do
       let resumer = collect post in
-      (* Sometimes at once, sometimes when the loop sleeps. *)
+      (* The resumer is called sometimes at once, and sometimes when the loop sleeps. *)
       spin (Random.State.int random (if i mod 2 = 0 then 500 else 20_000));
-      yes "it is refused" (resumer (Ok i));
+      yes "the resumer returned false, although its task was still waiting"
+        (resumer (Ok i));
       alive ()
     done
   in
@@ -175,17 +185,19 @@ let wake_ups h random place () =
     (fun () ->
       in_task h @@ fun _ ->
       for i = 1 to rounds do
-        int "the value" i (wait_in post)
+        int "the value with which the task continues" i (wait_in post)
       done)
 
-(* The race of above in its exact order, for a loop that sleeps by [Suspend.suspend]: the
-   task becomes ready when the loop has decided to sleep, and [block] was not called yet.
-   A loop that blocks its thread instead is let go by a thread, and so is one that runs in
-   another thread than the caller of [run], who waits for the end of it. *)
-let misses = "the loop sleeps, and a task is ready: it became so before block"
+(* The race of [wake_ups] in its exact order, for a loop that sleeps in [Suspend.suspend]. The
+   task becomes ready after the loop has decided to sleep, but before its [block] is called. A
+   thread resumes the task if the loop blocks its thread instead, or runs in another thread
+   than the caller of [run]. *)
+let misses =
+  "the loop sleeps although a task is ready. The task became ready after the \
+   loop had decided to sleep, so check the queue again in block"
 
-(* One that takes every effect, and is not told from the loop around it, cannot do so: that is
-   no matter of H4. *)
+(* Whether a loop of the host can run inside this test's loop. It can't if its handler takes
+   every effect, even those of the loop around it. That is not a fault against H4. *)
 let runs_inside run =
   let at_once resumer =
     ignore (resumer (Ok ()) : bool);
@@ -230,8 +242,8 @@ let before_it_sleeps h () =
     | _ -> None
   in
   let ended = Atomic.make false in
-  (* On a busy machine it may come before the loop sleeps: then a fault is missed, but none is
-     reported that is not there. *)
+  (* On a busy machine the rescuer may act before the loop sleeps. The test then misses a fault,
+     but it never reports a fault that is not there. *)
   let rescuer () =
     poll (fun () -> Atomic.get ended || not (is_empty post));
     let deadline = Unix.gettimeofday () +. 0.3 in
@@ -262,10 +274,10 @@ let h4 h random =
     about = "a loop that goes to sleep misses no task that becomes ready";
     cases =
       [
-        case "resumed when the loop begins to sleep" (before_it_sleeps h);
+        case "a task is resumed when the loop begins to sleep"
+          (before_it_sleeps h);
         case "a domain resumes" (wake_ups h random (fun f -> f ()));
-        case "a domain resumes from a thread of it"
-          (wake_ups h random in_thread);
+        case "a system thread of a domain resumes" (wake_ups h random in_thread);
       ];
   }
 

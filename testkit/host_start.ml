@@ -3,8 +3,7 @@ open Concord.Tools
 open Host_tasks
 open Trial
 
-(* Seconds. What these cases do takes less than a millisecond, unless the machine is very
-   busy. *)
+(* In seconds. These cases take less than a millisecond, unless the machine is very busy. *)
 let patience = 4.
 
 let within seconds condition =
@@ -12,8 +11,8 @@ let within seconds condition =
   poll (fun () -> condition () || Unix.gettimeofday () > deadline);
   condition ()
 
-(* [f ()], with a thread beside it that calls [stuck is_over] if [f] does not return in time;
-   [is_over ()] says whether it has returned since. *)
+(* [f ()]. A thread calls [stuck is_over] if [f] does not return in time. [is_over ()] tells
+   whether it has returned since. *)
 let watched f stuck =
   let over = Atomic.make false in
   let is_over () = Atomic.get over in
@@ -26,37 +25,38 @@ let watched f stuck =
 (* --- Is the handler reached? -------------------------------------------------------- *)
 
 let unreached =
-  "the effect never reached your handler, so the wait blocked the thread: run \
-   the loop in Host_kit.using if the handler asks Host_kit.is_innermost, and \
-   check that each task runs in the handler"
+  "the effect Suspend never reached your handler, so the wait blocked the \
+   thread. Check that each task runs in the handler. If the handler calls \
+   Host_kit.is_innermost, run the loop in Host_kit.using"
 
 let starved =
-  "a task waits, and a task beside it that is ready never runs: the scheduler \
+  "one task waits, and another task is ready but never runs, so the scheduler \
    starves it"
 
-(* In a task, when it is known that something is wrong: this wait blocks nothing. *)
+(* Finds the cause, in a task, once it is known that something is wrong. This [Suspend] blocks
+   nothing, and it is unhandled if it doesn't reach the host's handler. *)
 let blame () =
   match Effect.perform (Suspend.Suspend (fun _ -> Some ())) with
   | () -> abort (Failed starved)
   | exception Effect.Unhandled _ -> abort (Failed unreached)
 
-(* The first task waits, and the second one resumes it. If that does not happen, a thread
-   resumes the first one, which then finds out why. *)
+(* The first task waits, and the second one resumes it. If that does not happen in time, a
+   thread resumes the first task, which then finds the cause. *)
 let a_task_waits h () =
   let post = post () and asked = Atomic.make false in
-  let stage = Atomic.make "run never calls its function" in
+  let stage = Atomic.make "run never called its function" in
   let blame_if_asked () = if Atomic.get asked then blame () in
   let body () =
     in_task h @@ fun t ->
-    Atomic.set stage "spawn does not return";
+    Atomic.set stage "spawn did not return";
     let resume () =
       until t (fun () -> (not (is_empty post)) || Atomic.get asked);
       blame_if_asked ();
-      Atomic.set stage "a task was resumed, and never continues";
+      Atomic.set stage "a task was resumed, but it never continued";
       Option.iter (fun resumer -> ignore (resumer (Ok ()) : bool)) (take post)
     in
     let second = fork t resume in
-    Atomic.set stage "a task waits, and no other one runs";
+    Atomic.set stage "one task waits, and no other task runs";
     wait_in post;
     blame_if_asked ();
     until t (fun () -> Promise.is_resolved second.ended || Atomic.get asked);
@@ -72,7 +72,8 @@ let a_task_waits h () =
 let reach h =
   {
     name = "reach";
-    about = "Suspend reaches the handler, and another task runs meanwhile";
+    about =
+      "Suspend reaches your handler, and other tasks run while a task waits";
     cases = [ case "a task waits" (a_task_waits h) ];
   }
 
@@ -80,8 +81,8 @@ let reach h =
 
 let tasks = 3
 
-(* [body t ran yielding]: each task sets its place in [ran]; the first one yields by
-   [yielding] until all are set. *)
+(* [body t ran] starts the tasks. Each of them sets its entry of [ran], and the first task
+   yields until all are set. *)
 let all_run h what body () =
   let ran = Array.init tasks (fun _ -> Atomic.make false) in
   let yields = Atomic.make 0 in
@@ -103,8 +104,8 @@ let all_run h what body () =
     | left ->
         let text =
           Printf.sprintf
-            "of %d tasks that are %s, number %s never runs in %g s, in which \
-             the first task yields %d times: the scheduler starves it"
+            "of %d tasks that are %s, number %s has not run for %g s, although \
+             the first task has yielded %d times, so the scheduler starves it"
             tasks what
             (String.concat " and " left)
             patience (Atomic.get yields)
@@ -130,12 +131,16 @@ let resumed t ran =
   in
   List.iter task (List.init tasks Fun.id);
   until t (fun () -> Array.for_all (fun post -> not (is_empty post)) posts);
-  Array.iter (fun post -> yes "it is refused" ((collect post) (Ok ()))) posts
+  Array.iter
+    (fun post ->
+      yes "the resumer returned false, although its task was still waiting"
+        ((collect post) (Ok ())))
+    posts
 
 let turns h =
   {
     name = "turns";
-    about = "each task that is ready runs, sooner or later";
+    about = "each ready task runs sooner or later";
     cases =
       [
         case "three tasks are spawned" (all_run h "spawned" spawned);

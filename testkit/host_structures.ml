@@ -6,15 +6,18 @@ open Trial
 
 exception Boom
 
-(* --- S1: what a block does ----------------------------------------------------- *)
+(* --- S1: block ------------------------------------------------------------------ *)
 
-(* A task that waits is resumed in the block of another one, which waits too, or not. *)
+(* The block of one task resumes another task that waits. Then it may suspend its own task,
+   return a value, or raise. *)
 let block_resumes_another h block_ends () =
   let post_a = post () and post_b = post () in
   let ended = Atomic.make false in
   let other () =
     poll (fun () -> Atomic.get ended || not (is_empty post_b));
-    if not (Atomic.get ended) then yes "it is refused" ((collect post_b) (Ok 2))
+    if not (Atomic.get ended) then
+      yes "the resumer returned false, although its task was still waiting"
+        ((collect post_b) (Ok 2))
   in
   beside other @@ fun () ->
   in_task h @@ fun t ->
@@ -29,9 +32,12 @@ let block_resumes_another h block_ends () =
   in
   let v = try Suspend.suspend block with Boom -> 2 in
   Atomic.set ended true;
-  yes "the other one is refused" (Atomic.get accepted);
-  int "the value of the one" 2 v;
-  int "the value of the other" 1 (Promise.await a.ended)
+  yes
+    "the resumer that block called returned false, although its task was still \
+     waiting"
+    (Atomic.get accepted);
+  int "the value of the task that called block" 2 v;
+  int "the value of the task that block resumed" 1 (Promise.await a.ended)
 
 let s1 h =
   let ending title block_ends =
@@ -42,15 +48,15 @@ let s1 h =
     about = "block may call the resumers of other tasks";
     cases =
       [
-        ending "then it waits" (fun wait -> wait ());
-        ending "then it returns Some" (fun _ -> Some 2);
-        ending "then it raises" (fun _ -> raise Boom);
+        ending "block resumes another task, then waits" (fun wait -> wait ());
+        ending "block resumes another task, then returns Some" (fun _ -> Some 2);
+        ending "block resumes another task, then raises" (fun _ -> raise Boom);
       ];
   }
 
-(* --- S2: what is refused is not lost -------------------------------------------- *)
+(* --- S2: a refused value is not lost --------------------------------------------- *)
 
-(* Two tasks choose between two boxes, into which a domain puts. *)
+(* Two tasks choose between two boxes, and a domain puts values into both. *)
 let choices h () =
   let n = 50 in
   let boxes = Array.init 2 (fun _ -> Mvar.create_empty ()) in
@@ -66,9 +72,11 @@ let choices h () =
   let a = fork t taker and b = fork t taker in
   let a = Promise.await a.ended in
   let all = List.sort compare (a @ Promise.await b.ended) in
-  yes "each value arrives once" (all = List.init (2 * n) succ)
+  yes "two tasks took from two boxes, and did not get each value exactly once"
+    (all = List.init (2 * n) succ)
 
-(* A value was put for a task that was cancelled, before or after: it is in one place. *)
+(* A value was put into a box, and the task that waited for it was cancelled. Then either the
+   task has the value, or the box still has it. *)
 let is_in_one_place (module H : HOST) value task box =
   let taken =
     match Promise.await task.ended with
@@ -76,9 +84,12 @@ let is_in_one_place (module H : HOST) value task box =
     | exception e when H.is_cancellation e -> None
   in
   match (taken, Mvar.take_available box) with
-  | Some v, None | None, Some v -> int "the value" value v
-  | None, None -> fail "a value is lost"
-  | Some _, Some _ -> fail "a value is there twice"
+  | Some v, None | None, Some v ->
+      int "the value that was put into the box" value v
+  | None, None ->
+      fail "a value is lost: neither the cancelled task nor the box has it"
+  | Some _, Some _ ->
+      fail "a value is there twice: the cancelled task and the box both have it"
 
 let put_then_cancelled h () =
   needs_cancellation h;
@@ -90,7 +101,7 @@ let put_then_cancelled h () =
   task.cancel ();
   is_in_one_place h 1 task box
 
-(* A domain puts while the task that waits for it is cancelled. *)
+(* A domain puts a value while the task that waits for it is being cancelled. *)
 let cancelled_takers h random () =
   needs_cancellation h;
   let rounds = 200 and mine = random 6 and others = random 7 in
@@ -120,7 +131,7 @@ let cancelled_takers h random () =
 let s2 h random =
   {
     name = "S2";
-    about = "what a resumer refuses goes to the next one: nothing is lost";
+    about = "if a resumer returns false, the value goes to the next waiter";
     cases =
       [
         case "two tasks choose between two boxes" (choices h);
@@ -130,11 +141,13 @@ let s2 h random =
       ];
   }
 
-(* --- S3: who is cancelled withdraws ---------------------------------------------- *)
+(* --- S3: a cancelled task withdraws ---------------------------------------------- *)
 
 let unwound (module H : HOST) task =
   match Promise.await task.ended with
-  | _ -> fail "the cancelled task continues"
+  | _ ->
+      fail
+        "the cancelled task returned, but the cancellation should raise in it"
   | exception e when H.is_cancellation e -> ()
 
 let withdraws h () =
@@ -150,12 +163,14 @@ let withdraws h () =
   until t (fun () -> Mvar.waiters box = 1);
   task.cancel ();
   unwound h task;
-  yes "it is not unwound" (Atomic.get cleaned);
-  int "waiters of the box" 0 (Mvar.waiters box);
+  yes "the cancelled task raised, but its Fun.protect ~finally did not run"
+    (Atomic.get cleaned);
+  int "waiters of the box after the cancellation" 0 (Mvar.waiters box);
   Mvar.put box 1;
-  yes "the value is taken by nobody" (Mvar.take_available box = Some 1)
+  yes "the next value is not in the box, because it went to the cancelled task"
+    (Mvar.take_available box = Some 1)
 
-(* The one behind it has its turn. *)
+(* The task behind a cancelled one gets the mutex. *)
 let keeps_no_turn h () =
   needs_cancellation h;
   in_task h @@ fun t ->
@@ -176,14 +191,19 @@ let keeps_no_turn h () =
   unwound h first;
   Mutex.unlock mutex;
   Promise.await second.ended;
-  yes "the mutex is unlocked" (Mutex.try_lock mutex)
+  yes "the mutex is still locked after its last owner has unlocked it"
+    (Mutex.try_lock mutex)
 
 let s3 h =
   {
     name = "S3";
-    about = "a task that is cancelled is unwound where it waits, and withdraws";
+    about =
+      "a cancelled task is unwound where it waits, and withdraws its waiter";
     cases =
-      [ case "in a box" (withdraws h); case "in a mutex" (keeps_no_turn h) ];
+      [
+        case "a task waits for a box" (withdraws h);
+        case "two tasks wait for a mutex" (keeps_no_turn h);
+      ];
   }
 
 (* --- S4: order -------------------------------------------------------------------- *)
@@ -198,20 +218,24 @@ let in_order h () =
   in
   let tasks = List.init 5 taker in
   beside (fun () -> List.iter (Mvar.put box) [ 0; 1; 2; 3; 4 ]) @@ fun () ->
-  List.iteri (fun i task -> int "the value" i (Promise.await task.ended)) tasks
+  List.iteri
+    (fun i task ->
+      int "the value of a task, which is its number in the order of arrival" i
+        (Promise.await task.ended))
+    tasks
 
 let s4 h =
   {
     name = "S4";
-    about = "who waits is served in the order of arrival";
-    cases = [ case "five tasks take" (in_order h) ];
+    about = "waiting tasks are served in the order of arrival";
+    cases = [ case "five tasks take from a box" (in_order h) ];
   }
 
 (* --- S5: backtraces ----------------------------------------------------------------- *)
 
 let[@inline never] culprit () = if true then raise Boom
 
-(* Of an exception that was just caught. *)
+(* Whether the backtrace of the exception that was just caught has [culprit] in it. *)
 let names_culprit () =
   let slots = Printexc.(backtrace_slots (get_raw_backtrace ())) in
   let names slot =
@@ -224,15 +248,15 @@ let names_culprit () =
 let keeps_backtrace f =
   Printexc.record_backtrace true;
   match f () with
-  | () -> fail "nothing is raised"
+  | () -> fail "the function returned, but it should raise"
   | exception Boom -> names_culprit ()
 
 let if_there_are_any () =
   if not (keeps_backtrace culprit) then
     raise (Not_offered "the program has no debug information")
 
-(* The task may continue on a domain in which backtraces are not recorded yet: so again,
-   as [keeps_backtrace] has them recorded. *)
+(* The task may continue on a domain that does not record backtraces yet. [keeps_backtrace]
+   turns that on in each domain, so the case tries again. *)
 let awaited h () =
   if_there_are_any ();
   let rounds = 100 in
@@ -253,7 +277,7 @@ let awaited h () =
     let before = Domain.self () in
     if not (keeps_backtrace (fun () -> Promise.await promises.(i))) then
       if Domain.self () <> before && i + 1 < rounds then await (i + 1)
-      else fail "the backtrace is lost"
+      else fail "the exception of the promise arrived without its backtrace"
   in
   beside other @@ fun () ->
   in_task h (fun _ -> await 0);
@@ -266,12 +290,12 @@ let s5 h =
     cases = [ case "a promise fails" (awaited h) ];
   }
 
-(* The contract does not ask for these. *)
+(* The contract does not demand this, so a lost backtrace is only "not offered". *)
 let of_block_and_run (module H : HOST) () =
   if_there_are_any ();
   let expect who kept =
     if not kept then
-      raise (Not_offered ("the backtrace of what " ^ who ^ " raises is lost"))
+      raise (Not_offered ("an exception of " ^ who ^ " loses its backtrace"))
   in
   let block _ =
     culprit ();
@@ -290,7 +314,7 @@ let of_block_and_run (module H : HOST) () =
 let backtraces h =
   {
     name = "backtraces";
-    about = "what block, or the first task, raises keeps its backtrace";
+    about = "exceptions of block and of the first task keep their backtraces";
     cases = [ case "block raises, then the first task" (of_block_and_run h) ];
   }
 

@@ -14,7 +14,8 @@ let released = function
   | Error (e, backtrace) -> Printexc.raise_with_backtrace e backtrace
 
 type running = {
-  spawn : (unit -> unit) -> unit -> unit; (* gives what cancels the task *)
+  spawn : (unit -> unit) -> unit -> unit;
+      (* returns a function that cancels the task *)
   yield : unit -> unit;
 }
 
@@ -29,7 +30,7 @@ let in_task (module H : HOST) f =
       Atomic.set outcome (Some (caught (fun () -> f running))));
   match Atomic.get outcome with
   | Some outcome -> released outcome
-  | None -> Trial.fail "run has returned before its first task"
+  | None -> Trial.fail "run returned before its first task had ended"
 
 type 'a forked = { ended : 'a Promise.t; cancel : unit -> unit }
 
@@ -46,7 +47,7 @@ let fork t f =
 
 let needs_cancellation (module H : HOST) =
   if Option.is_none H.cancel then
-    raise (Trial.Not_offered "it cannot cancel a task")
+    raise (Trial.Not_offered "the host cannot cancel tasks")
 
 let pause () = Unix.sleepf 0.00005
 

@@ -28,19 +28,21 @@ let storms ~seed ~seconds operation =
     { Clauses.name; about; cases = [ { Trial.title = "at random"; run } ] }
   in
   [
-    storm "storm" "all that, at random" Operation_storm.Together;
-    storm "domains" "the same, from another domain" Operation_storm.Domains;
+    storm "storm" "nothing is lost in random waits, releases and cancellations"
+      Operation_storm.Together;
+    storm "domains" "the same, with releases from another domain"
+      Operation_storm.Domains;
     storm "threads" "the same, in system threads" Operation_storm.Threads;
   ]
 
-(* More than any takes that ends. *)
+(* In seconds. Every case that ends at all takes less than this. *)
 let limit = 10.
 
 let check ?seed ?(seconds = 1.) (module O : OPERATION) =
   Trial.check_seconds "Operation.check" seconds;
   let seed = Trial.seed seed in
   let share = seconds /. 3. in
-  (* Why the rest is not looked at. *)
+  (* The reason why the other clauses are skipped. *)
   let skipped = ref None in
   let line ~limit { Clauses.name; about; cases } =
     let verdict =
@@ -50,7 +52,7 @@ let check ?seed ?(seconds = 1.) (module O : OPERATION) =
           let begun = Unix.gettimeofday () in
           let verdict = Operation_run.verdict ~seconds:limit cases in
           if Unix.gettimeofday () -. begun >= limit then
-            skipped := Some (Printf.sprintf "not looked at: %s hangs" name);
+            skipped := Some (Printf.sprintf "skipped, because %s hangs" name);
           verdict
     in
     { Report.clause = name; about; verdict }
@@ -58,7 +60,7 @@ let check ?seed ?(seconds = 1.) (module O : OPERATION) =
   let skip_if_broken lines =
     match Report.broken { Report.subject = O.name; seed; lines } with
     | name :: _ when !skipped = None ->
-        skipped := Some (Printf.sprintf "not looked at: %s is broken" name)
+        skipped := Some (Printf.sprintf "skipped, because %s is broken" name)
     | _ -> ()
   in
   let exact = List.map (line ~limit) (Clauses.all (module O)) in

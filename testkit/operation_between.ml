@@ -6,12 +6,13 @@ module Hand = Operation_hand
 
 let signal = Sys.sigusr1
 
-(* A thread that cannot go on, because the one that is stopped has a lock, is let alone
-   after so many looks, each after a tenth of a millisecond. *)
+(* How often [beside] checks, every 0.1 ms, whether its thread has ended. Then it gives up,
+   because the thread may need a lock that the stopped operation holds. *)
 let patience = 40
 
-(* Runs [f ()] in a thread, and waits for its end, but not long: the calling thread may
-   hold what [f] needs. The result waits for as long as it takes. *)
+(* Runs [f ()] in a thread, and waits a short time for its end. It does not wait longer,
+   because the calling thread may hold a lock that [f] needs. The result is a function that
+   waits until [f] has ended. *)
 let beside f =
   let begun = Atomic.make false and ended = Atomic.make None in
   let body () =
@@ -36,9 +37,9 @@ let beside f =
     | Some (Error e) -> raise e
     | Some (Ok ()) | None -> ()
 
-(* Calls [f send] with this handler, which gets [send], too: it sends one signal. At most
-   one is on its way, and it has to come before the old behaviour is restored, because
-   that is most often the end of the process. *)
+(* Calls [f send], where [send ()] sends one signal to this handler. The handler gets [send]
+   too. At most one signal is pending at a time. It has to arrive before the old handler is
+   restored, because by default [SIGUSR1] ends the process. *)
 let with_handler handler f =
   Trial.needs_signals ();
   let pid = Unix.getpid () and on_its_way = Atomic.make false in
@@ -61,9 +62,9 @@ let with_handler handler f =
   in
   Fun.protect (fun () -> f send) ~finally:restore
 
-(* [at n main other] calls [main ~arm ~disarm]; [other ()] runs at the [n]th moment
-   between [arm ()] and [disarm ()]. If there were fewer, the result is [false], and
-   [other] was not called. *)
+(* [at n main other] calls [main ~arm ~disarm], and runs [other ()] at the [n]th moment
+   between [arm ()] and [disarm ()]. A moment is a point at which OCaml runs a signal
+   handler. If there are fewer moments, the result is [false] and [other] is not called. *)
 let at n main other =
   let me = Thread.self () in
   let left = ref n and armed = ref false and conclude = ref ignore in
@@ -90,43 +91,51 @@ let at n main other =
   !conclude ();
   !left = 0
 
-(* More than any operation has that ends soon. *)
+(* No operation that ends soon has as many moments. *)
 let most = 500
 
-(* Up to OCaml 5.4.1 the interpreter runs signal handlers also while it allocates the
-   continuation of an effect, and then goes on with a stack that may be gone. *)
+(* Up to OCaml 5.4.1 the bytecode interpreter may run a signal handler while it allocates the
+   continuation of an effect. Afterwards it uses a stack that may have been freed. *)
 let handlers_are_safe () =
   only_if
     (Sys.backend_type = Sys.Native)
-    "in bytecode, signal handlers that come upon an effect are not safe"
+    "it needs native code, because a signal during an effect is unsafe in \
+     bytecode"
 
-(* [f s n] for each moment, until it is [false]. *)
+(* Calls [f s n] for [n] = 1, 2, ..., until it returns [false]. *)
 let each_moment f s =
   handlers_are_safe ();
   let rec go n =
     let is_next =
       try f (s.fresh ()) n
       with Trial.Failed text ->
-        Trial.fail "at moment %d of the operation: %s" n text
+        Trial.fail
+          "at moment %d of the operation (where OCaml could run a signal \
+           handler): %s"
+          n text
     in
     Trial.alive ();
     if is_next && n < most then go (n + 1)
   in
   go 1
 
-(* --- What happens there -------------------------------------------------------------- *)
+(* --- The event at that moment ----------------------------------------------------- *)
 
 let alone s =
-  only_if (s.service <> Operation_signature.Meets) "nobody goes on alone"
+  only_if
+    (s.service <> Operation_signature.Meets)
+    "no task continues before all parties are there"
 
-(* A release by hand in another thread, which may wait there. *)
+(* Starts a release on the scheduler of [s]. It may have to wait there. *)
 let begin_release s = Hand.start s.hand (fun () -> release s)
 
 let release_is_over (task : unit Hand.task) =
   match Hand.outcome task with
   | Returned () | Raised (Hand.Cancelled, _) -> true
   | Waits -> false
-  | Raised (e, _) -> Trial.fail "a release raised %s" (Printexc.to_string e)
+  | Raised (e, _) ->
+      Trial.fail "a release raised %s, but it should return"
+        (Printexc.to_string e)
 
 let both_settle a b =
   for _ = 1 to 2 do
@@ -138,15 +147,18 @@ let let_go_one s others =
   let_go s 1;
   Hand.settle others.hand
 
-(* The two have met, or the release was over before the task came. *)
+(* Checks that the task and the release met, or that the release ended before the task came. *)
 let met s others w release =
   both_settle s others;
   let is_over = release_is_over release in
   if waits w then begin
     if not is_over then
-      Trial.fail "task %d and a release wait for each other" w.number;
+      Trial.fail "task %d and a release both wait, although they could meet"
+        w.number;
     if s.keeps then
-      Trial.fail "task %d waits, although it was released" w.number;
+      Trial.fail
+        "task %d still waits, although a release should have let it continue"
+        w.number;
     let_go_one s others
   end;
   served s [ w ]
@@ -180,10 +192,10 @@ let wait_in_a_release s n =
   if reached then met s others (Option.get !w) (Option.get !release);
   reached
 
-(* What was released once is for one of two who come. *)
+(* One release lets exactly one of the two tasks that come continue. *)
 let wait_in_a_wait s n =
-  only_if (one_by_one s) "one release lets several go on";
-  only_if s.keeps "an early release is forgotten";
+  only_if (one_by_one s) "one release lets several tasks continue";
+  only_if s.keeps "a release is not kept for tasks that come later";
   release_by_hand s;
   settle s;
   let others = elsewhere s and first = ref None and second = ref None in
@@ -198,37 +210,40 @@ let wait_in_a_wait s n =
   if reached then begin
     let both = List.map Option.get [ !first; !second ] in
     both_settle s others;
-    Trial.equal string_of_int "tasks that wait, of two, after one release" 1
+    Trial.equal string_of_int "tasks that still wait, of two, after one release"
+      1
       (List.length (List.filter waits both));
     let_go_one s others;
     served s both
   end;
   reached
 
-(* Two wait; the first one is cancelled while somebody is let go. *)
+(* Two tasks wait, and the first one is cancelled during a release. *)
 let first_or_second s others first second release =
   both_settle s others;
   ignore (release_is_over release : bool);
   if has_returned first then begin
-    if not (waits second) then Trial.fail "one release has let two tasks go on";
+    if not (waits second) then Trial.fail "one release let two tasks continue";
     let_go_one s others;
     served s [ first; second ]
   end
   else begin
     left first;
     if waits second then
-      Trial.fail "task %d waits: the release was lost with the one that left"
+      Trial.fail
+        "task %d still waits, because the release was lost with the cancelled \
+         task"
         second.number;
     served s [ second ]
   end;
   bounded s
 
 let one_is_let_go s =
-  only_if (one_by_one s) "one release lets several go on";
-  only_if s.in_order "it promises no order"
+  only_if (one_by_one s) "one release lets several tasks continue";
+  only_if s.in_order "it does not promise an order"
 
-(* The scene [s] is interrupted, in a release or in a cancellation, and the other one
-   does the other thing. *)
+(* The scheduler of [s] is interrupted in a release or in a cancellation. Meanwhile the other
+   scheduler does the other of these two. *)
 let release_and_cancellation ~interrupted s n =
   one_is_let_go s;
   let others = elsewhere s in
@@ -261,11 +276,11 @@ let release_and_cancellation ~interrupted s n =
 
 let cases =
   [
-    ("a release comes in a wait", each_moment release_in_a_wait);
-    ("a task comes in a release", each_moment wait_in_a_release);
-    ("a task comes in a wait", each_moment wait_in_a_wait);
-    ( "a task is cancelled in a release",
+    ("a release during a wait", each_moment release_in_a_wait);
+    ("a task comes during a release", each_moment wait_in_a_release);
+    ("a second task comes during a wait", each_moment wait_in_a_wait);
+    ( "a task is cancelled during a release",
       each_moment (release_and_cancellation ~interrupted:`Release) );
-    ( "a release comes in a cancelled wait",
+    ( "a release during a cancellation",
       each_moment (release_and_cancellation ~interrupted:`Cancellation) );
   ]

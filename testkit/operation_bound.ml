@@ -3,7 +3,9 @@ open Operation_outcome
 module Hand = Operation_hand
 
 let gives s =
-  only_if (s.service = Operation_signature.Gives) "nobody waits to give"
+  only_if
+    (s.service = Operation_signature.Gives)
+    "no task waits to give a value"
 
 let cancelled ~settled s =
   gives s;
@@ -13,7 +15,7 @@ let cancelled ~settled s =
       cancel w;
       if settled then settle s)
     waiters;
-  (* Those who have not left yet refuse. *)
+  (* If the waiters have not withdrawn yet, their resumers return false. *)
   release_by_hand s;
   settle s;
   List.iter left waiters;
@@ -38,8 +40,8 @@ let served_by_turns s =
   done;
   bounded s
 
-(* As many releases as it takes to find the structure empty, and more: they wait, and are
-   cancelled, or find nothing. *)
+(* There are more releases than the structure has values. The releases that find nothing
+   return, or wait and are cancelled. *)
 let releases_in_vain s =
   gives s;
   for _ = 1 to 3 do
@@ -54,8 +56,8 @@ let releases_in_vain s =
 let cases =
   [
     ("waits are cancelled", cancelled ~settled:true);
-    ("waits refuse", cancelled ~settled:false);
+    ("waiters are cancelled, and refuse a release", cancelled ~settled:false);
     ("resumed, then cancelled", resumed_then_cancelled);
-    ("some go on, and some are cancelled", served_by_turns);
-    ("releases in vain", releases_in_vain);
+    ("some tasks continue, and some are cancelled", served_by_turns);
+    ("more releases than values", releases_in_vain);
   ]

@@ -4,7 +4,7 @@ open Operation_scene
 open Operation_outcome
 module Hand = Operation_hand
 
-(* The other alternative is to take from a box. *)
+(* The other alternative of the choice takes from a box. *)
 
 let select s box number =
   Event.select
@@ -16,16 +16,18 @@ let select s box number =
 let chooser s box = start ~wait:(select s box) s
 
 let put box =
-  if not (Mvar.try_put box ()) then Trial.fail "the choice has taken both"
+  if not (Mvar.try_put box ()) then
+    Trial.fail "the choice performed both alternatives"
 
 let still_there box =
-  if Mvar.take_available box = None then Trial.fail "the choice has taken both"
+  if Mvar.take_available box = None then
+    Trial.fail "the choice performed both alternatives"
 
 let left_the_box box =
-  Trial.equal string_of_int "those who wait at the other alternative" 0
-    (Mvar.waiters box)
+  Trial.equal string_of_int "waiters of the other alternative, after the choice"
+    0 (Mvar.waiters box)
 
-(* It is chosen, and the other one is not. *)
+(* The operation is chosen, and the other alternative is not. *)
 let wins s =
   let box = Mvar.create_empty () in
   let w = chooser s box in
@@ -34,11 +36,11 @@ let wins s =
   still_there box;
   served s [ w ]
 
-(* The other one is chosen: before its task goes on, or after, somebody is let go. *)
+(* The other alternative is chosen. There is a release before its task continues, or after. *)
 let loses ~settled ~others s =
   only_if
     (s.service <> Meets || settled)
-    "whoever leaves keeps the others waiting";
+    "a party that leaves keeps the others waiting";
   let box = Mvar.create_empty () in
   let w = chooser s box in
   let waiters = start_many s others in
@@ -89,19 +91,20 @@ let must_wait s =
   served s []
 
 let is_ready s =
-  only_if s.keeps "an early release is forgotten";
+  only_if s.keeps "a release is not kept for tasks that come later";
   release_by_hand s;
   settle s;
   let w =
     start s ~wait:(fun number ->
         match poll s number with
         | Some got -> got
-        | None -> Trial.fail "poll gives nothing, although it was released")
+        | None ->
+            Trial.fail "poll returned None, although a release had come before")
   in
   returned w;
   served s [ w ]
 
-(* One of the two is performed: which one is not known. *)
+(* Exactly one of the two is performed. The choice is random, so either is right. *)
 let both_are_ready s =
   if s.keeps then begin
     release_by_hand s;
@@ -121,18 +124,20 @@ let cases (module O : OPERATION) =
     in
     { Trial.title; run }
   in
-  case ~times:20 ("both are ready", both_are_ready)
+  case ~times:20 ("both alternatives are ready", both_are_ready)
   :: List.map
        (fun one -> case one)
        [
-         ("it is chosen", wins);
-         ("it is not chosen", loses ~settled:true ~others:1);
-         ("it is not chosen, alone", loses ~settled:true ~others:0);
-         ("released before it leaves", loses ~settled:false ~others:1);
-         ("released before it leaves, alone", loses ~settled:false ~others:0);
-         ("it is cancelled", leaves_both);
-         ("others come before and after", has_its_turn);
-         ("the other is ready", never_waits);
-         ("poll, when it must wait", must_wait);
-         ("poll, when it need not", is_ready);
+         ("the operation is chosen", wins);
+         ("the other alternative is chosen", loses ~settled:true ~others:1);
+         ( "the other alternative is chosen, and no task waits",
+           loses ~settled:true ~others:0 );
+         ( "the other is chosen, and a release comes before it withdraws",
+           loses ~settled:false ~others:1 );
+         ("the same, and no task waits", loses ~settled:false ~others:0);
+         ("the choice is cancelled", leaves_both);
+         ("other tasks wait before and after the choice", has_its_turn);
+         ("the other alternative is ready", never_waits);
+         ("poll, when the operation would wait", must_wait);
+         ("poll, when the operation need not wait", is_ready);
        ]

@@ -15,7 +15,7 @@ let between (module O : OPERATION) =
   clause
     (module O)
     (ways (module O))
-    "between" "what comes between two steps of it loses nothing"
+    "between" "nothing is lost if another thread acts between two steps"
     Operation_between.cases
 
 let all (module O : OPERATION) =
@@ -24,7 +24,7 @@ let all (module O : OPERATION) =
   let choice =
     {
       name = "choice";
-      about = "what is not chosen is not performed";
+      about = "an alternative that is not chosen has no effect";
       cases = Operation_choice.cases (module O);
     }
   in
@@ -32,25 +32,27 @@ let all (module O : OPERATION) =
   let open Operation_leaving in
   let open Operation_ends in
   [
-    clause "S1" "block registers, or returns a value" block;
-    clause "lock" "no lock is held in a wait or a resumer" Operation_lock.cases;
-    clause "look" "a release just before the wait counts" look;
-    clause "one" "a release lets as many go on as it says" how_many;
-    clause "S2" "a resumer that refuses takes nothing" refusing;
-    clause "S3" "a wait that raises has left" raising;
+    clause "S1" "block registers its resumer, or returns a value" block;
+    clause "lock" "no lock is held in a wait, or while a resumer is called"
+      Operation_lock.cases;
+    clause "look" "a release just before the wait is not missed" look;
+    clause "one" "a release lets the right number of tasks continue" how_many;
+    clause "S2" "a resumer that returns false takes nothing" refusing;
+    clause "S3" "a wait that raises has withdrawn its waiter" raising;
     clause "S4" "first come, first served" order;
     clause "S5" "an exception keeps its backtrace" backtrace;
-    clause "once" "whoever was resumed is not resumed again" once_only;
-    clause "signal" "an interrupted release loses nobody" signal;
-    clause "count" "it counts those who wait" count;
-    clause "close" "its end reaches all who wait or come" close;
+    clause "once" "a resumed task is not resumed again" once_only;
+    clause "signal" "a release that a signal interrupts loses no waiter" signal;
+    clause "count" "the count of waiters is right" count;
+    clause "close" "closing reaches all tasks that wait or come later" close;
     choice;
-    clause "sides" "a choice of both its sides does not meet itself"
+    clause "sides" "a choice that offers both sides does not meet itself"
       ~ways:[ direct ] Operation_sides.cases;
-    clause "bound" "its bound stays as it was at first" ~ways:[ direct ]
+    clause "bound" "the capacity stays as it was at first" ~ways:[ direct ]
       Operation_bound.cases;
-    clause "memory" "cancelled waits leave nothing"
+    clause "memory" "cancelled waits leave nothing behind in memory"
       ~most:(Operation_crowds.many + 10)
       Operation_crowds.memory;
-    clause "fair" "in a loop, each task has its turn" Operation_crowds.fairness;
+    clause "fair" "tasks that wait in a loop are served equally often"
+      Operation_crowds.fairness;
   ]

@@ -19,8 +19,8 @@ let cancel_all s n =
   settle s;
   List.iter left waiters
 
-(* Less than a word for each, so that nothing is left of most. Measured again if other
-   threads of the program were in the way. *)
+(* [many] cancelled waits may keep less than one word each, so most of them keep nothing. The
+   measurement is repeated, because other threads of the program may allocate meanwhile. *)
 let leaves_nothing ~at_once s =
   let cancel_many n =
     if at_once then cancel_all s n
@@ -35,7 +35,8 @@ let leaves_nothing ~at_once s =
     let kept = live_words () - before in
     if kept >= many then
       if attempts > 1 then measure (attempts - 1)
-      else Trial.fail "%d cancelled waits keep %d words" many kept
+      else
+        Trial.fail "%d cancelled waits still keep %d words of memory" many kept
   in
   cancel_many 10;
   measure 3;
@@ -44,10 +45,10 @@ let leaves_nothing ~at_once s =
 let tasks = 3
 let rounds = 10
 
-(* Each has had its turn as often as the others, but for one. *)
+(* The tasks are served equally often. A difference of one is allowed. *)
 let takes_turns s =
-  only_if s.in_order "it promises no order";
-  only_if (one_by_one s) "one release lets several go on";
+  only_if s.in_order "it does not promise an order";
+  only_if (one_by_one s) "one release lets several tasks continue";
   let turns = Array.make tasks 0 in
   let rec again i =
     wait s;
@@ -65,7 +66,9 @@ let takes_turns s =
   let fewest = Array.fold_left min max_int turns in
   let most = Array.fold_left max 0 turns in
   if fewest < rounds - 1 || most > rounds + 1 then
-    Trial.fail "of %d tasks in a loop, one had %d turns and another one %d"
+    Trial.fail
+      "of %d tasks that wait in a loop, one was served %d times and another %d \
+       times"
       tasks fewest most
 
 let memory =

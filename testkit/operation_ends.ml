@@ -16,14 +16,15 @@ let rec begins_with prefix list =
 
 let keeps_backtrace s =
   match s.fail with
-  | None -> raise (Trial.Not_offered "it fails nobody with an exception")
+  | None ->
+      raise (Trial.Not_offered "it has no function that fails its waiters")
   | Some fail -> (
       let recorded = Printexc.backtrace_status () in
       Printexc.record_backtrace true;
       Fun.protect ~finally:(fun () -> Printexc.record_backtrace recorded)
       @@ fun () ->
       let e, backtrace = origin () in
-      only_if (entries backtrace <> []) "there are no backtraces";
+      only_if (entries backtrace <> []) "the program records no backtraces";
       let w = start s in
       fail e backtrace;
       settle s;
@@ -31,14 +32,15 @@ let keeps_backtrace s =
       match Hand.outcome w.task with
       | Raised (_, actual)
         when not (begins_with (entries backtrace) (entries actual)) ->
-          Trial.fail "the exception has another backtrace than it was given"
+          Trial.fail
+            "the exception arrived without the backtrace that it was given"
       | _ -> ())
 
-(* --- The end ---------------------------------------------------------------------- *)
+(* --- Closing ---------------------------------------------------------------------- *)
 
 let closed s f =
   match s.close with
-  | None -> raise (Trial.Not_offered "it has no end")
+  | None -> raise (Trial.Not_offered "it cannot be closed")
   | Some (exn, close) -> f ~exn ~close
 
 let ended s =
@@ -61,7 +63,7 @@ let ended_before_block s =
 
 let ended_after_release s =
   closed s @@ fun ~exn ~close ->
-  only_if (one_by_one s) "one release lets all go on";
+  only_if (one_by_one s) "one release lets all tasks continue";
   let both = start_many s 2 in
   release_by_hand s;
   close ();
@@ -69,14 +71,16 @@ let ended_after_release s =
   match List.partition has_returned both with
   | [ _ ], [ other ] -> raised exn other
   | gone, _ ->
-      Trial.fail "one release, and then the end, let %d tasks go on"
+      Trial.fail
+        "after one release, and then the end, %d tasks returned, but it should \
+         be one"
         (List.length gone)
 
-let backtrace = [ ("one waits", keeps_backtrace) ]
+let backtrace = [ ("one task waits", keeps_backtrace) ]
 
 let close =
   [
-    ("three wait", ended);
-    ("before block", ended_before_block);
-    ("after a release", ended_after_release);
+    ("three tasks wait", ended);
+    ("closed before block", ended_before_block);
+    ("closed after a release", ended_after_release);
   ]

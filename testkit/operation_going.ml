@@ -15,7 +15,8 @@ let registers s =
   let_go s 1;
   no_fault s Block
 
-(* It is released before [block] looks: so [block] has a value, or may register. *)
+(* The release comes before [block] checks the state. So [block] returns a value, or
+   registers. *)
 let registers_or_returns s =
   let _first = start ~hooks:(release_first s) s in
   settle s;
@@ -23,21 +24,24 @@ let registers_or_returns s =
   if one_by_one s then let_go s 1;
   no_fault s Block
 
-(* --- Who goes on ----------------------------------------------------------------- *)
+(* --- Which tasks continue ---------------------------------------------------------- *)
 
 let released_before_block s =
-  only_if (s.keeps || s.service <> Meets) "nobody goes on alone";
+  only_if
+    (s.keeps || s.service <> Meets)
+    "no task continues before all parties are there";
   let w = start ~hooks:(release_first s) s in
   Hand.settle s.hand;
-  (* A release that waits for somebody is not forgotten: the two must meet. *)
+  (* If the release waits, it is still there, so the task and the release must meet. *)
   let release_waits =
     List.exists (fun task -> Hand.outcome task = Hand.Waits) s.pending
   in
   if waits w && not s.keeps then begin
     if release_waits then
-      Trial.fail "task %d and a release wait for each other" w.number;
+      Trial.fail "task %d and a release both wait, although they could meet"
+        w.number;
     settle s;
-    only_if false "an early release is forgotten"
+    only_if false "a release is not kept for tasks that come later"
   end;
   settle s;
   served s [ w ]
@@ -45,7 +49,9 @@ let released_before_block s =
 let one_goes_on s =
   let waiters = start_many s 3 in
   (match List.find_opt (fun w -> not (waits w)) waiters with
-  | Some w -> Trial.fail "task %d does not wait" w.number
+  | Some w ->
+      Trial.fail "task %d does not wait, although there was no release yet"
+        w.number
   | None -> ());
   release_by_hand s;
   settle s;
@@ -53,11 +59,12 @@ let one_goes_on s =
   let expected =
     if one_by_one s then 2 else if s.service = Meets then 3 else 0
   in
-  Trial.equal string_of_int "tasks that wait after one release" expected waiting
+  Trial.equal string_of_int "tasks that still wait, of three, after one release"
+    expected waiting
 
-(* It was resumed: to cancel it is too late. *)
+(* Once a task has been resumed, a cancellation comes too late. *)
 let resumed_then_cancelled s =
-  only_if (s.service <> Meets) "nobody goes on alone";
+  only_if (s.service <> Meets) "no task continues before all parties are there";
   let waiters = start_many s 2 in
   release_by_hand s;
   let cancelled, resumed =
@@ -66,13 +73,13 @@ let resumed_then_cancelled s =
   settle s;
   List.iter left cancelled;
   let expected = if s.service = Shares then 2 else 1 in
-  Trial.equal string_of_int "tasks that one release resumed" expected
+  Trial.equal string_of_int "tasks that one release resumed, of two" expected
     (List.length resumed);
   served s resumed
 
 (* --- S4 ------------------------------------------------------------------------- *)
 
-let an_order s = only_if s.in_order "it promises no order"
+let an_order s = only_if s.in_order "it does not promise an order"
 
 let in_order ~settled s =
   an_order s;
@@ -82,15 +89,17 @@ let in_order ~settled s =
 
 let newcomers_are_last s =
   an_order s;
-  only_if (one_by_one s) "all go on together";
+  only_if (one_by_one s) "all tasks continue together";
   let first = start s in
   let second = start s in
   release_by_hand s;
-  (* before the first one has gone on *)
+  (* The newcomer comes before the resumed task has run. *)
   let newcomer = start s in
   settle s;
   returned first;
-  if not (waits newcomer) then Trial.fail "task %d overtook" newcomer.number;
+  if not (waits newcomer) then
+    Trial.fail "task %d came last, but overtook a task that was waiting"
+      newcomer.number;
   let_go s 2;
   served ~in_order:true s [ first; second; newcomer ]
 
@@ -112,10 +121,10 @@ let resumed_once s =
   done;
   no_fault s Again
 
-(* As if a signal handler raised while the resumer runs, after it has decided. *)
+(* Raises in the resumer after it has decided, as a signal handler may. *)
 let interrupted s =
-  only_if (one_by_one s) "one release lets several go on";
-  only_if s.interruptible "it does not promise it";
+  only_if (one_by_one s) "one release lets several tasks continue";
+  only_if s.interruptible "it does not promise this ([interruptible] is false)";
   let hooks =
     { Hand.no_hooks with resumed = once (fun () -> raise Hand.Interrupt) }
   in
@@ -124,18 +133,20 @@ let interrupted s =
   (match Hand.outcome release with
   | Raised (Hand.Interrupt, _) -> Atomic.incr s.released
   | Raised (e, _) ->
-      Trial.fail "the release raised %s instead" (Printexc.to_string e)
+      Trial.fail
+        "the release raised %s, not the exception of the signal handler"
+        (Printexc.to_string e)
   | Returned () | Waits -> ());
   Hand.settle s.hand;
   ignore (Hand.cancel release : bool);
   settle s;
-  Trial.equal string_of_int "tasks that it let go" 1
+  Trial.equal string_of_int "tasks that the interrupted release resumed" 1
     (List.length (List.filter (fun w -> not (waits w)) both));
   let_go s 1;
   List.iter returned both
 
 let counts_waiters s =
-  only_if (Option.is_some s.count) "it counts nobody";
+  only_if (Option.is_some s.count) "it does not count its waiters";
   let waiters = start_many s 3 in
   counted s 3;
   let cancelled = List.nth waiters 1 in
@@ -146,23 +157,26 @@ let counts_waiters s =
   counted s 0
 
 let block =
-  [ ("one waits", registers); ("released before block", registers_or_returns) ]
+  [
+    ("one task waits", registers);
+    ("released before block", registers_or_returns);
+  ]
 
 let look = [ ("released before block", released_before_block) ]
 
 let how_many =
   [
-    ("three wait", one_goes_on);
+    ("three tasks wait", one_goes_on);
     ("resumed, then cancelled", resumed_then_cancelled);
   ]
 
 let order =
   [
-    ("three wait", in_order ~settled:true);
-    ("three are resumed at once", in_order ~settled:false);
-    ("one comes", newcomers_are_last);
+    ("three tasks wait", in_order ~settled:true);
+    ("three tasks are resumed at once", in_order ~settled:false);
+    ("a newcomer comes before a resumed task runs", newcomers_are_last);
   ]
 
-let once_only = [ ("three wait", resumed_once) ]
-let signal = [ ("two wait", interrupted) ]
-let count = [ ("three wait", counts_waiters) ]
+let once_only = [ ("three tasks wait", resumed_once) ]
+let signal = [ ("two tasks wait", interrupted) ]
+let count = [ ("three tasks wait", counts_waiters) ]

@@ -32,8 +32,8 @@ type hooks = {
 
 let () =
   Printexc.register_printer (function
-    | Cancelled -> Some "what cancelled it"
-    | Interrupt -> Some "what interrupted it"
+    | Cancelled -> Some "the cancellation"
+    | Interrupt -> Some "the exception of a signal handler"
     | _ -> None)
 
 let no_hooks =
@@ -58,23 +58,23 @@ let rec settle t =
 
 (* --- One wait ---------------------------------------------------------------- *)
 
-(* [stage], one Atomic for each wait
+(* [stage], one Atomic per wait
 
    State             Left by                            To
    Undecided         its resumer                        Resumed
                      [cancel]                           Cancelled_before
-                     [block], with a value, or raising  Left
-   Resumed           [block], likewise: a fault         Left
-   Cancelled_before  [block], likewise                  Left
+                     [block] returns Some or raises     Left
+   Resumed           the same, which is a fault         Left
+   Cancelled_before  the same                           Left
    Left              never (terminal)
 
-   Debt: who makes it Resumed or Cancelled_before puts the task into [ready]; there it
-   goes on, unless the state is Left by then. *)
+   Debt: the code that makes it Resumed or Cancelled_before puts the task into [ready]. The
+   task continues when [settle] takes it from there, unless the state is Left by then. *)
 type stage = Undecided | Resumed | Cancelled_before | Left
 
 exception Suspends
 
-(* [block] with what it must not do. *)
+(* Calls [block], and records a fault if it suspends. *)
 let call t block resumer =
   match_with block resumer
     {
@@ -88,7 +88,8 @@ let call t block resumer =
           | Suspend _ ->
               Some
                 (fun (k : (b, _) continuation) ->
-                  blame t Block "block suspends";
+                  blame t Block
+                    "block performs Suspend, but it must not suspend";
                   discontinue k Suspends)
           | _ -> None);
     }
@@ -99,7 +100,7 @@ let suspend (type a) t task hooks ~refuses (block : a resumer -> a option)
   let decide decided go_on =
     Atomic.compare_and_set stage Undecided decided
     && begin
-      (* [block] may be cancelled, and return a value all the same. *)
+      (* If [block] returned a value after the cancellation, the task has continued with that. *)
       push t (fun () -> if Atomic.get stage = decided then go_on ());
       true
     end
@@ -114,17 +115,20 @@ let suspend (type a) t task hooks ~refuses (block : a resumer -> a option)
     else
       begin match Atomic.get stage with
       | Resumed ->
-          blame t Again "a resumer that had answered true was called again"
+          blame t Again "a resumer that had returned true was called again"
       | Left ->
           blame t Block
-            "a resumer was called whose block had returned a value, or raised"
+            "a resumer was called after its block had returned a value, or \
+             raised"
       | Undecided | Cancelled_before -> ()
       end;
     accepted
   in
   let leave () =
     if Atomic.exchange stage Left = Resumed then
-      blame t Block "block has resumed its task, and not returned None"
+      blame t Block
+        "block resumed its own task, and then returned a value or raised, but \
+         it should return None"
   in
   task.outcome <- Waits;
   task.raise_in_it <-

@@ -1,4 +1,4 @@
-(* Those who wait are cancelled, and leave. *)
+(* Waiting tasks are cancelled, and withdraw. *)
 
 open Operation_signature
 open Operation_scene
@@ -8,9 +8,9 @@ module Hand = Operation_hand
 (* --- S2 ------------------------------------------------------------------------- *)
 
 let refusals_are_possible s =
-  only_if (s.service <> Meets) "whoever leaves keeps the others waiting"
+  only_if (s.service <> Meets) "a party that leaves keeps the others waiting"
 
-(* It is cancelled and has not left yet. *)
+(* The task is cancelled, but it has not withdrawn yet when the release comes. *)
 let refuses ~settled k s =
   refusals_are_possible s;
   let waiters = start_many s 3 in
@@ -60,7 +60,7 @@ let cancelled_before_block s =
   let_go s 1;
   served s [ w ]
 
-(* The host has cancelled it, and calls [block] all the same. *)
+(* The host calls [block] although it has already cancelled the task. *)
 let cancelled_at_block s =
   refusals_are_possible s;
   let first = start ~cancelled:`At_block s in
@@ -70,15 +70,19 @@ let cancelled_at_block s =
   served s [ second ]
 
 let refusing =
-  each_of_three "the %s of three refuses" (refuses ~settled:true)
-  @ each_of_three "the %s of three refuses, all at once"
+  each_of_three "the %s of three tasks refuses" (refuses ~settled:true)
+  @ each_of_three "the %s of three tasks refuses, all released at once"
       (refuses ~settled:false)
-  @ [ ("all refuse", all_refuse); ("cancelled at block", cancelled_at_block) ]
+  @ [
+      ("all tasks refuse", all_refuse);
+      ("cancelled at block", cancelled_at_block);
+    ]
 
 let raising =
-  each_of_three "the %s of three is cancelled" (leaves ~by:Hand.Cancelled)
-  @ each_of_three "the %s of three is interrupted" (leaves ~by:Hand.Interrupt)
+  each_of_three "the %s of three tasks is cancelled" (leaves ~by:Hand.Cancelled)
+  @ each_of_three "the %s of three tasks is interrupted"
+      (leaves ~by:Hand.Interrupt)
   @ [
-      ("all are cancelled", all_leave);
+      ("all tasks are cancelled", all_leave);
       ("cancelled before block", cancelled_before_block);
     ]

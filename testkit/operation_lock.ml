@@ -1,7 +1,8 @@
 open Operation_scene
 module Hand = Operation_hand
 
-(* Another thread comes, and leaves: meanwhile the calling one waits for it. *)
+(* Another thread starts the operation and cancels it, while the calling thread waits for
+   that thread. If the structure holds a lock here, the other thread blocks. *)
 let probed s at =
   let came = Atomic.make false in
   let visit () =
@@ -17,7 +18,10 @@ let probed s at =
     Thread.delay 0.0001
   done;
   if Atomic.get came then Thread.join thread
-  else Trial.fail "another thread cannot come in while %s" at
+  else
+    Trial.fail
+      "another thread blocks in the structure while %s, so a lock is held there"
+      at
 
 let unlocked_where hooks s =
   let failed = Atomic.make None in
@@ -25,7 +29,7 @@ let unlocked_where hooks s =
   let w = start ~hooks:(hooks probed) s in
   let_go s 1;
   Option.iter raise (Atomic.get failed);
-  (* The visitor was faster, where there is no order. *)
+  (* In a structure without an order, the visitor may have taken the first release. *)
   if waits w && Atomic.get s.served <> [] then let_go s 1;
   returned w
 
@@ -40,7 +44,7 @@ let when_resuming probed =
 
 let cases =
   [
-    ("waiting", unlocked_where when_waiting);
-    ("performing", unlocked_where when_performing);
-    ("resuming", unlocked_where when_resuming);
+    ("a task waits", unlocked_where when_waiting);
+    ("a task performs Suspend", unlocked_where when_performing);
+    ("a resumer is called", unlocked_where when_resuming);
   ]

@@ -1,14 +1,15 @@
 open Operation_signature
 open Operation_scene
 
-(* --- What has come of it ------------------------------------------------------ *)
+(* --- Checks of the outcome ------------------------------------------------------ *)
 
 let show numbers =
   match List.map string_of_int numbers with
-  | [] -> "nobody"
+  | [] -> "none"
   | numbers -> String.concat ", " numbers
 
-(* [many] without [few], each as often as it is there. *)
+(* The sorted list [many] without the elements of the sorted list [few]. An element that [few]
+   has twice is removed twice. *)
 let rec without few many =
   match (few, many) with
   | [], many -> many
@@ -20,19 +21,20 @@ let rec without few many =
 
 let sorted list = List.sort Int.compare (Atomic.get list)
 
-(* Numbers that went in and did not come out, and the reverse. *)
+(* The numbers that went in and did not come out, and those that came out more often than
+   they went in. *)
 let balance s =
   let brought = sorted s.brought and got = sorted s.got in
   (without got brought, without brought got)
 
 let name number =
   if number > number_of_release 0 then
-    Printf.sprintf "that of release %d" (number - number_of_release 0)
-  else Printf.sprintf "that of task %d" number
+    Printf.sprintf "the number of release %d" (number - number_of_release 0)
+  else Printf.sprintf "the number of task %d" number
 
 let names numbers = String.concat ", " (List.map name numbers)
 
-(* One more comes: did it go on? *)
+(* Starts one more task, and returns whether it continued without a release. *)
 let newcomer s =
   let w = start s in
   settle s;
@@ -49,7 +51,7 @@ let newcomer s =
 
 let rec newcomers s =
   if List.length (Atomic.get s.served) > Atomic.get s.released + 1 then
-    Trial.fail "more tasks went on than releases were for";
+    Trial.fail "more tasks continued than there were releases";
   if newcomer s then newcomers s
 
 let take_out s =
@@ -62,20 +64,22 @@ let take_out s =
   in
   go 0
 
-(* One who comes late goes on, too. *)
+(* A task that comes after the release continues too. *)
 let no_newcomer_waits s =
   if s.keeps && Atomic.get s.released > 0 && not (newcomer s) then
-    Trial.fail "a task that came after the release waits"
+    Trial.fail
+      "a task that came after the release waits, although [keeps] is true"
 
 let nothing_invented twice =
   if twice <> [] then
-    Trial.fail "a number came out that did not go in, or twice: %s"
+    Trial.fail "a value came out twice, or without having been put in: %s"
       (names twice)
 
 let equal_balance s =
   let lost, twice = balance s in
   nothing_invented twice;
-  if lost <> [] then Trial.fail "a number is lost: %s" (names lost)
+  if lost <> [] then
+    Trial.fail "a value went in and never came out: %s" (names lost)
 
 let conserved s =
   match s.service with
@@ -85,7 +89,9 @@ let conserved s =
         let served = List.length (Atomic.get s.served) in
         let released = Atomic.get s.released in
         if served <> released then
-          Trial.fail "%d releases have let %d tasks go on" released served
+          Trial.fail
+            "%d releases let %d tasks continue, but the two should be equal"
+            released served
       end
   | Takes | Trades ->
       if s.keeps then newcomers s;
@@ -103,10 +109,10 @@ let conserved s =
       let lost, twice = balance s in
       nothing_invented twice;
       if List.length lost > 1 then
-        Trial.fail "a number is lost: %s" (names lost)
+        Trial.fail "a value went in and never came out: %s" (names lost)
   | Meets -> ()
 
-(* How many can come to an empty structure without waiting. *)
+(* How many tasks can come to an empty structure without waiting. *)
 let room s =
   let most = 1_000 in
   let rec go n = if n < most && newcomer s then go (n + 1) else n in
@@ -118,13 +124,14 @@ let bounded s =
   | Gives ->
       let at_first = room (s.fresh ()) and now = room s in
       if now <> at_first then
-        Trial.fail "it has room for %d now, and had room for %d at first" now
+        Trial.fail
+          "%d tasks can give without waiting now, but %d could at first" now
           at_first
   | Signals | Takes | Trades | Shares | Passes | Meets -> ()
 
 let counted s n =
   let counts count =
-    Trial.equal string_of_int "those who are said to wait" n (count ())
+    Trial.equal string_of_int "the count of waiters" n (count ())
   in
   Option.iter counts s.count
 
@@ -133,5 +140,6 @@ let served ?(in_order = false) s waiters =
   let expected = List.map (fun w -> w.number) waiters in
   let actual = List.rev (Atomic.get s.served) in
   let compared = if in_order then Fun.id else List.sort Int.compare in
-  Trial.equal show "went on" (compared expected) (compared actual);
+  Trial.equal show "the tasks that continued" (compared expected)
+    (compared actual);
   conserved s

@@ -26,7 +26,7 @@ let in_thread ~seconds cases =
         await ()
     | None ->
         Report.Broken
-          (Printf.sprintf "%s: hangs: no result in %g s" (Atomic.get current)
+          (Printf.sprintf "%s: hangs (no result in %g s)" (Atomic.get current)
              seconds)
   in
   await ()

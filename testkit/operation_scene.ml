@@ -100,7 +100,8 @@ let releases_bring s =
   | Takes | Trades | Passes | Shares -> true
   | Signals | Gives | Meets -> false
 
-(* The noting needs no turn of its own: nobody can be cancelled before it. *)
+(* The task does not suspend between [wait] and the notes, so it can't be cancelled between
+   them. *)
 let wait_as ?wait s number =
   let wait = Option.value wait ~default:s.wait in
   let got = wait number in
@@ -113,7 +114,7 @@ let wait_as ?wait s number =
 let next counter = 1 + Atomic.fetch_and_add counter 1
 let wait ?wait s = wait_as ?wait s (next s.waiters)
 
-(* Not to be confused with those who wait. *)
+(* Releases have large numbers, so they differ from those of waiting tasks. *)
 let number_of_release n = 1_000_000 + n
 
 let note_release s number got =
@@ -153,9 +154,13 @@ let has_returned w = Hand.outcome w.task = Returned ()
 let returned w =
   match Hand.outcome w.task with
   | Returned () -> ()
-  | Waits -> Trial.fail "task %d still waits" w.number
+  | Waits ->
+      Trial.fail
+        "task %d still waits, but a release should have let it continue"
+        w.number
   | Raised (e, _) ->
-      Trial.fail "task %d raised %s" w.number (Printexc.to_string e)
+      Trial.fail "task %d raised %s, but it should return" w.number
+        (Printexc.to_string e)
 
 let same_exception a b =
   a == b || try compare a b = 0 with Invalid_argument _ -> false
@@ -163,20 +168,20 @@ let same_exception a b =
 let left w =
   match Hand.outcome w.task with
   | Raised _ -> ()
-  | Waits -> Trial.fail "task %d should raise, and still waits" w.number
-  | Returned () -> Trial.fail "task %d should raise, and returned" w.number
+  | Waits -> Trial.fail "task %d still waits, but it should raise" w.number
+  | Returned () -> Trial.fail "task %d returned, but it should raise" w.number
 
 let raised exn w =
   left w;
   match Hand.outcome w.task with
   | Raised (e, _) when not (same_exception e exn) ->
-      Trial.fail "task %d should raise %s, and raised %s" w.number
+      Trial.fail "task %d should raise %s, but it raised %s" w.number
         (Printexc.to_string exn) (Printexc.to_string e)
   | _ -> ()
 
 let cancel ?by w =
   if not (Hand.cancel ?by w.task) then
-    Trial.fail "task %d went on too early" w.number
+    Trial.fail "task %d was resumed before any release" w.number
 
 let release_by_hand s =
   s.pending <- Hand.start s.hand (fun () -> release s) :: s.pending
@@ -190,8 +195,10 @@ let settle s =
   let ended task =
     match Hand.outcome task with
     | Hand.Returned () | Raised (Hand.Cancelled, _) -> ()
-    | Raised (e, _) -> Trial.fail "a release raised %s" (Printexc.to_string e)
-    | Waits -> Trial.fail "a release waits although it was cancelled"
+    | Raised (e, _) ->
+        Trial.fail "a release raised %s, but it should return"
+          (Printexc.to_string e)
+    | Waits -> Trial.fail "a release still waits, although it was cancelled"
   in
   List.iter ended pending
 

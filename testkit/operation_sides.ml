@@ -4,8 +4,8 @@ open Operation_scene
 open Operation_outcome
 module Hand = Operation_hand
 
-(* A choice whose alternative says that it is ready, and then is not, tries all again and
-   again. This alternative is never ready, and counts. *)
+(* If an alternative reports that it is ready, but then can't be performed, the choice tries
+   all alternatives again. This alternative is never ready, and counts the attempts. *)
 let most_attempts = 100
 
 let never_for_ever () =
@@ -14,9 +14,9 @@ let never_for_ever () =
     incr attempts;
     if !attempts > most_attempts then
       Trial.fail
-        "the choice tries for ever: an alternative is not enlisted, because of \
-         the choice's own waiter on the other side, and cannot be performed \
-         either";
+        "the choice tries forever. An alternative takes the choice's own \
+         waiter on the other side for a partner, so it is not enlisted, and \
+         then it cannot be performed";
     None
   in
   let how =
@@ -38,10 +38,10 @@ let chooser s =
 let offered s =
   only_if
     (Option.is_some s.event && Option.is_some s.release_event)
-    "it has no event for both sides";
-  only_if (one_by_one s) "one release lets several go on"
+    "it has no events for both sides";
+  only_if (one_by_one s) "one release lets several tasks continue"
 
-(* Nobody else is there: it can only release, if that need not wait. *)
+(* No other task is there, so the choice can continue only by a release that need not wait. *)
 let alone s =
   offered s;
   let w = chooser s in
@@ -56,11 +56,13 @@ let alone s =
   end
   else begin
     returned w;
-    if not s.keeps then Trial.fail "the choice meets itself";
+    if not s.keeps then
+      Trial.fail
+        "the choice met itself: it took its own offer on the other side";
     conserved s
   end
 
-(* Each of the two can go on by the other. *)
+(* Each of the two lets the other one continue. *)
 let meets other s =
   offered s;
   let w = chooser s in
@@ -68,7 +70,8 @@ let meets other s =
   settle s;
   let check w what =
     if waits w then
-      Trial.fail "%s waits, although the choice and it could meet" what;
+      Trial.fail
+        "%s still waits, although the choice and the other task could meet" what;
     returned w
   in
   check w "the choice";
@@ -85,8 +88,8 @@ let meets_release s =
 
 let cases =
   [
-    ("alone", alone);
-    ("a task waits", meets start);
-    ("a release", meets_release);
+    ("no other task is there", alone);
+    ("another task waits", meets start);
+    ("a release comes", meets_release);
     ("two choices", meets chooser);
   ]

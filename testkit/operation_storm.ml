@@ -10,11 +10,11 @@ type spread = Together | Domains | Threads
 type host = {
   run : (unit -> unit) -> unit;
   fork : (unit -> unit) -> unit -> unit;
-      (** Starts a task; the result cancels it, if that is possible. *)
+      (** Starts a task. The result cancels it, if that is possible. *)
   pause : unit -> unit;
-  relax : unit -> unit;  (** In a loop of the releases. *)
+  relax : unit -> unit;  (** Called in each round of the loop of releases. *)
   beside : (unit -> unit) -> unit -> unit;
-      (** Runs the function in a task of [Concord_fifo]; the result waits for
+      (** Runs the function in a task of [Concord_fifo]. The result waits for
           its end. *)
 }
 
@@ -34,7 +34,7 @@ let together =
         fun () -> Concord_fifo.join handle);
   }
 
-(* One domain for all rounds: to end one takes up to 50 ms, where there are threads. *)
+(* All rounds use one domain, because ending a domain with threads takes up to 50 ms. *)
 let with_domain f =
   let jobs = Mailbox.create () in
   let rec work () =
@@ -77,11 +77,11 @@ let in_threads =
 
 type round = {
   scene : Operation_scene.t;
-  delay : int;  (** Turns before the first release. *)
+  delay : int;  (** Yields before the first release. *)
   going : int Atomic.t;  (** Tasks that have not ended. *)
-  over : bool Atomic.t;  (** Nobody is let go any more. *)
-  beats : int Atomic.t;  (** So many turns had those who release. *)
-  fault : exn option Atomic.t;  (** What a task or a release has raised. *)
+  over : bool Atomic.t;  (** There are no more releases. *)
+  beats : int Atomic.t;  (** How often the loop of releases has run. *)
+  fault : exn option Atomic.t;  (** The exception of a task or a release. *)
 }
 
 let is_over r = Atomic.get r.over || Atomic.get r.going = 0
@@ -91,8 +91,8 @@ let noting r f =
   | Concord_fifo.Cancelled -> ()
   | e -> ignore (Atomic.compare_and_set r.fault None (Some e) : bool)
 
-(* Of an operation that keeps what is released, a release comes only when the one
-   before it was used up. *)
+(* If the operation keeps a release for later tasks, the next release comes only after the
+   previous one was used up. *)
 let is_due s =
   (not s.keeps) || Atomic.get s.released = List.length (Atomic.get s.served)
 
@@ -111,12 +111,14 @@ let release_as_needed r =
   if s.service = Meets || (s.keeps && not (one_by_one s)) then release s
   else release_repeatedly r
 
-(* What a release that was under way has handed over counts only when it has ended. *)
+(* Waits for the end of the loop, because a release in progress counts only once it has
+   ended. *)
 let stop loop =
   Concord_fifo.cancel loop;
   Concord_fifo.join loop
 
-(* In a task of [Concord_fifo]. A release may wait when nobody comes any more. *)
+(* Runs in a task of [Concord_fifo]. [stop] cancels the last release, which may wait for a
+   task that never comes. *)
 let releases host r () =
   let loop =
     Concord_fifo.fork (fun () -> noting r (fun () -> release_as_needed r))
@@ -135,8 +137,8 @@ let task r ~turns () =
       done);
   Atomic.decr r.going
 
-(* As long as somebody goes on now and then, none is stuck; nor while the system lets one
-   of the two sides have no turn. *)
+(* In seconds. The tasks count as stuck if none has continued for so long. Both sides must have
+   run [enough_turns] times meanwhile, because the system may run only one of them. *)
 let stuck_after = 2.5
 let enough_turns = 5_000
 
@@ -152,13 +154,15 @@ let all_have_ended host r =
         now -. since > stuck_after
         && pauses > enough_turns
         && beats () - beaten > enough_turns
-      then Trial.fail "%d of the tasks are never let go" (Atomic.get r.going)
+      then
+        Trial.fail "%d tasks still wait, and no release lets them continue"
+          (Atomic.get r.going)
       else look seen since (pauses + 1) beaten
     end
   in
   look (progress ()) (Unix.gettimeofday ()) 0 (beats ())
 
-(* A party that leaves keeps the others waiting. *)
+(* [Meets] has no cancellation, because a party that leaves keeps the others waiting. *)
 let cancel_some random host r cancels =
   for _ = 1 to Random.State.int random (3 * Array.length cancels) do
     host.pause ();
@@ -196,7 +200,7 @@ let round random operation host ways =
 
 (* --- Many rounds ------------------------------------------------------------------ *)
 
-(* Where the machine has other work, seconds are few rounds. *)
+(* The rounds that are run even if the time is up, because a busy machine may run few. *)
 let fewest = 20
 
 let repeat ~seed ~seconds operation host =

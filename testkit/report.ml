@@ -13,7 +13,7 @@ let passed t = broken t = []
 let verdict t clause =
   match List.find_opt (fun line -> line.clause = clause) t.lines with
   | Some line -> line.verdict
-  | None -> invalid_arg ("Report.verdict: no clause " ^ clause)
+  | None -> invalid_arg ("Report.verdict: the report has no clause " ^ clause)
 
 let count which t = List.length (List.filter which t.lines)
 
@@ -22,19 +22,26 @@ let width names =
 
 let head ~subject ~seed = Printf.sprintf "%s (seed %d)\n" subject seed
 
-(* What was seen says little to who does not know what was asked for. *)
+(* A broken clause also prints its rule, because the fault alone doesn't tell what was expected. *)
 let text ~width { clause; about; verdict } =
   let row = Printf.sprintf "%-*s  %-6s  %s\n" width in
   match verdict with
   | Kept -> row clause "kept" about
-  | Broken what -> row clause "BROKEN" what ^ row "" "asked:" about
+  | Broken what -> row clause "BROKEN" what ^ row "" "rule:" about
   | Not_offered why -> row clause "-" why
 
 let foot t =
   let kept = count (fun line -> line.verdict = Kept) t
   and broken = count is_broken t in
-  Printf.sprintf "%d kept, %d broken, %d not offered\n" kept broken
-    (List.length t.lines - kept - broken)
+  let counts =
+    Printf.sprintf "%d kept, %d broken, %d not offered\n" kept broken
+      (List.length t.lines - kept - broken)
+  in
+  if broken = 0 then counts
+  else
+    counts
+    ^ "Concord_suspend has the contract. The pages \"For authors of \
+       schedulers\" and \"Writing a structure\" explain this report.\n"
 
 let to_string t =
   let width = width (List.map (fun line -> line.clause) t.lines) in

@@ -50,7 +50,8 @@ val to_string : t -> string
 (** [to_string report] has the subject, a line for each clause, and a last line
     that counts them.
 
-    Below a broken clause is its demand. Each line ends with a newline, even the
+    Below a broken clause is its rule, and a report with a broken clause ends by
+    naming the pages that explain it. Each line ends with a newline, even the
     last one. *)
 
 val print : t -> unit

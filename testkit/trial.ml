@@ -16,10 +16,11 @@ let yes what condition = if not condition then fail "%s" what
 
 (* --- In the child ----------------------------------------------------------- *)
 
-(* The case that runs, and where the parent reads what became of it. *)
+(* The title of the case that runs, and the pipe on which the parent reads the result. *)
 let current = ref ("(none)", stderr)
 
-(* A line for each step: the parent reads what was written before a hang. *)
+(* Each step writes a line at once, so the parent knows how far the child came before a
+   hang. *)
 let say kind text =
   let out = snd !current in
   output_string out (Printf.sprintf "%c%s\n" kind (String.escaped text));
@@ -30,9 +31,9 @@ let say_failed e =
     match e with
     | Failed text -> text
     | Concord.Tools.Suspend.Never_resumed ->
-        "all wait, and nothing is left that could go on \
-         (Suspend.Never_resumed): was somebody not put into the queue, or the \
-         loop not woken?"
+        "all tasks wait, and nothing is left that could resume one \
+         (Suspend.Never_resumed). Perhaps a resumer did not queue its task, or \
+         did not wake the loop"
     | e -> "raised " ^ Printexc.to_string e
   in
   say 'x' (fst !current ^ ": " ^ what)
@@ -41,7 +42,7 @@ let abort e =
   say_failed e;
   Unix._exit 0
 
-(* Any thread may say so: one write of two bytes into a pipe is not torn. *)
+(* Any thread may call this, because a write of two bytes into a pipe is atomic. *)
 let pulse = ref None
 
 let alive () =
@@ -75,7 +76,8 @@ let perform_and_exit cases out =
 let rec retrying f =
   try f () with Unix.(Unix_error (EINTR, _, _)) -> retrying f
 
-(* What the child writes until it ends; [false]: it has written nothing for so long. *)
+(* Reads what the child writes until it ends. The first result is [false] if the child wrote
+   nothing for [seconds]. *)
 let read_while_alive ~seconds input =
   let text = Buffer.create 256 and bytes = Bytes.create 4096 in
   let deadline = ref (Unix.gettimeofday () +. seconds) in
@@ -96,7 +98,7 @@ let read_while_alive ~seconds input =
   let ended = go () in
   (ended, Buffer.contents text)
 
-(* OCaml numbers signals in its own way. *)
+(* OCaml has its own numbers for these signals. *)
 let name_of_signal n =
   let known =
     Sys.
@@ -134,7 +136,7 @@ let conclude ~seconds ended status text =
           (Printf.sprintf "%s: the process %s" current (of_status status))
     | [] ->
         Report.Broken
-          (Printf.sprintf "%s: hangs: no result in %g s" current seconds)
+          (Printf.sprintf "%s: hangs (no result in %g s)" current seconds)
     | line :: rest -> (
         let said () =
           Scanf.unescaped (String.sub line 1 (String.length line - 1))
@@ -153,7 +155,7 @@ let conclude ~seconds ended status text =
 let end_of ~seconds ~input child =
   let ended, text = read_while_alive ~seconds input in
   Unix.close input;
-  (* What it has said is all that counts: whatever it still does, it ends. *)
+  (* The child may still run, but its result is known, so it is killed. *)
   (if not ended then
      try Unix.kill child Sys.sigkill with Unix.Unix_error _ -> ());
   let _, status = retrying (fun () -> Unix.waitpid [] child) in
@@ -165,14 +167,14 @@ let fork () =
   | child -> child
   | exception Failure _ ->
       invalid_arg
-        "Concord_testkit: the program has, or had, a second domain, so that it \
-         cannot fork"
+        "Concord_testkit: Unix.fork fails, because the program has, or had, a \
+         second domain"
   | exception Invalid_argument _ ->
       invalid_arg
-        "Concord_testkit: it runs each check in a process of its own, by \
-         Unix.fork, which this system does not have"
+        "Concord_testkit: each check needs a process of its own, but this \
+         system has no Unix.fork"
 
-(* A seed that is misspelt would be another one at each run, in silence. *)
+(* A misspelt seed is an error. Otherwise each run would silently choose another seed. *)
 let seed = function
   | Some seed -> seed
   | None -> (
@@ -182,14 +184,15 @@ let seed = function
       | Some text -> (
           match int_of_string_opt text with
           | Some seed -> seed
-          | None -> invalid_arg ("CONCORD_SEED is no number: " ^ text)))
+          | None -> invalid_arg ("CONCORD_SEED is not a number: " ^ text)))
 
 let check_seconds what seconds =
   if not (seconds > 0.) then
-    invalid_arg (Printf.sprintf "%s: seconds is %g" what seconds)
+    invalid_arg
+      (Printf.sprintf "%s: seconds is %g, but it must be positive" what seconds)
 
 let needs_signals () =
-  if Sys.win32 then raise (Not_offered "this system sends no signals")
+  if Sys.win32 then raise (Not_offered "this system cannot send signals")
 
 let run ~seconds cases =
   let input, output = Unix.pipe ~cloexec:true () in

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # tools/bytecode.sh PROJECT <TESTS: builds the tests of the packages concord, concord-generator, concord-schedulers and
-# concord-testkit in bytecode, and runs them one after the other. TESTS are lines of list_tests (tools/tests.sh): what else is built, the tests start themselves. This runs inside the
-# toolchain.
+# concord-testkit in bytecode, and runs them one after the other. TESTS are lines of list_tests (tools/tests.sh). The other
+# programs that are built are started by the tests. This runs inside the toolchain.
 set -euo pipefail
 
 top=$1
@@ -16,18 +16,18 @@ while read -r folder name _; do
   esac
 done
 
-# Where there is no native compiler, dune makes bytecode: so the PATH begins with an OCaml that has none.
+# Without a native compiler dune makes bytecode, so the PATH begins with an OCaml that has none.
 real=$(dirname "$(command -v ocamlc)")
 bin=$build/.ocaml
 mkdir -p "$bin"
 for tool in ocaml ocamldep ocamllex ocamlyacc ocamlmklib ocamlobjinfo; do ln -sf "$real/$tool" "$bin/$tool"; done
-# Dune then links with -output-complete-exe, which leaves backtraces empty; -custom does not.
+# By default dune would link with -output-complete-exe, which leaves backtraces empty. -custom does not.
 cat >"$bin/ocamlc.new" <<TXT
 #!/usr/bin/env bash
 exec "$real/ocamlc" "\${@/#-output-complete-exe/-custom}"
 TXT
 chmod +x "$bin/ocamlc.new"
-# A file that is written anew makes dune build everything again.
+# Keeps an unchanged file as it is, because dune builds everything again if the file is rewritten.
 if cmp -s "$bin/ocamlc.new" "$bin/ocamlc"; then rm "$bin/ocamlc.new"; else mv "$bin/ocamlc.new" "$bin/ocamlc"; fi
 export PATH=$bin:$PATH
 
@@ -36,19 +36,19 @@ dune build --root . --no-print-directory --build-dir "$build" \
   --only-packages concord,concord-suspend,concord-generator,concord-schedulers,concord-testkit \
   @test/unit/all @test/lin/all @test/generator/all @test/schedulers/all ./test/testkit/operation/test_contract.exe
 
-# Up to OCaml 5.4.1 an effect that is performed under a handler and handled by none corrupts the heap in bytecode
-# (ocaml/ocaml#14644). Lazy values perform such effects when they need one another.
-say "the tests of lazy values are left out: bytecode is not safe for them, up to OCaml 5.4.1"
-# The interpreter runs signal handlers also while it allocates the continuation of an effect. It then goes on with the
-# stack that was there before, which is gone if the handler made it grow (PERFORM in OCaml 5.4.1's runtime/interp.c).
-say "test_fifo_looks is left out: up to OCaml 5.4.1 a signal handler that comes upon an effect may corrupt the heap"
-# The interpreter runs signal handlers at every call: what holds if one raises is promised for machine code only
-# (doc/threads.mld, doc/fifo.mld).
-say "the tests of signal handlers that raise are left out: what they test is promised for machine code only"
+# Up to OCaml 5.4.1, an effect that is performed under a handler but handled by none corrupts the heap in bytecode
+# (ocaml/ocaml#14644). Lazy values perform such effects when they force one another.
+say "the tests of lazy values are left out, because bytecode is not safe for them up to OCaml 5.4.1"
+# The interpreter may run a signal handler while it allocates the continuation of an effect. Afterwards it uses the old
+# stack, which has been freed if the handler made the stack grow (PERFORM in OCaml 5.4.1's runtime/interp.c).
+say "test_fifo_looks is left out, because up to OCaml 5.4.1 a signal handler during an effect may corrupt the heap"
+# The interpreter runs signal handlers at every call. The guarantees about signal handlers that raise hold only in machine
+# code (doc/threads.mld, doc/fifo.mld).
+say "the tests of signal handlers that raise are left out, because their guarantees hold only in machine code"
 failed=() n=0
 for name in "${tests[@]}"; do
   program=$build/default/test/$name.exe
-  # Else it is of another package.
+  # A program that is missing belongs to another package.
   [ -e "$program" ] || continue
   case $name in *lazy* | */test_fifo_looks | */test_*_signals | */test_*interrupted) continue ;; esac
   n=$((n + 1)) start=$SECONDS result=0

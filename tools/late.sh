@@ -1,13 +1,13 @@
 # shellcheck shell=bash
-# late.sh PID SECONDS: until it is ended itself, kills what a dune among the offspring of the process PID has run for
-# longer than that, with all that came of it, and says what it was and where in the kernel its threads were: dune itself
-# limits no test.
+# late.sh PID SECONDS: watches the tests of the dune that is a descendant of the process PID, because dune itself has no
+# time limit. If a test runs for longer than SECONDS, late.sh kills it and its descendants. It prints what they were, and
+# where in the kernel their threads were.
 set -uo pipefail
 root=$1 limit=$2
 [ -r /proc/uptime ] || exit 0
 hz=$(getconf CLK_TCK 2>/dev/null || echo 100)
 
-# Prints a line for each process to kill: what dune has run, and the process that came of it.
+# Prints a line for each process to kill: the process that dune has started, and its descendant.
 late() {
   cat /proc/[0-9]*/stat 2>/dev/null |
     awk -v root="$root" -v limit="$limit" -v hz="$hz" -v up="$(cut -d' ' -f1 /proc/uptime)" '
@@ -27,7 +27,7 @@ late() {
       }' | sort -n
 }
 
-# The pause holds none of the outputs open that others wait for.
+# The sleep must not hold an output open, because other processes wait until it is closed.
 while sleep $((limit < 50 ? 1 : limit / 50)) >/dev/null 2>&1; do
   before=
   late | while read -r run process; do

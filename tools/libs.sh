@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# tools/libs.sh FOLDER WORK ALCOTEST [all]: builds the libraries that the unit tests need, with "all" also those of the other
-# tests and of the examples in the documentation, for the OCaml that is first in PATH, and installs them in FOLDER. Their
-# sources are those that were installed with the toolchain's own libraries. These lack Alcotest's C stubs, which are taken from
-# its source in the folder ALCOTEST, and those of iomux. Everything is made in the folder WORK, which is emptied first. This
-# runs inside the toolchain.
+# tools/libs.sh FOLDER WORK ALCOTEST [all]: builds libraries for the OCaml that is first in PATH, and installs them in FOLDER.
+# It builds those of the unit tests, and with "all" also those of the other tests and of the documentation's examples. The
+# sources are those that the toolchain's own libraries installed. They lack the C stubs of Alcotest, which are taken from its
+# source in the folder ALCOTEST, and those of iomux. The build happens in the folder WORK, which is emptied first. This runs
+# inside the toolchain.
 set -euo pipefail
 
 folder=$1 work=$2 alcotest=$3 all=${4:-}
 
-# library PUBLIC_NAME MODULE [FIELD...]: lays out the sources of a library and says how to build it. Generated modules and
-# those for the toplevel are left out. Warnings are its authors' affair.
+# library PUBLIC_NAME MODULE [FIELD...]: copies the sources of a library and writes its dune file. Generated modules and those
+# for the toplevel are left out. Warnings are off, because this project can't fix them.
 library() {
   local name=$1 module=$2 to=$work/$1 from file
   shift 2
@@ -43,7 +43,7 @@ library alcotest.engine alcotest_engine '(libraries alcotest.stdlib_ext astring 
 library alcotest alcotest '(libraries alcotest.engine astring fmt fmt.tty unix)' \
   '(foreign_stubs (language c) (names alcotest_stubs))'
 find "$alcotest" -name alcotest_stubs.c -exec cp {} "$work/alcotest/" \;
-# Of its C stubs there is an archive, which is taken as it is: they only poll.
+# The archive of its C stubs is used as it is. That is safe, because they only poll.
 library iomux iomux '(libraries unix)' '(foreign_archives iomux_stubs)'
 cp "$(env -u OCAMLFIND_CONF ocamlfind query iomux)"/{,../stublibs/}*iomux_stubs.* "$work/iomux/"
 if [ -n "$all" ]; then
@@ -59,7 +59,7 @@ if [ -n "$all" ]; then
   library csexp csexp
   library logs logs
   library ocaml-version ocaml_version '(wrapped false)'
-  # Its sources were installed as its authors wrote them, to be preprocessed.
+  # Its installed sources still need their preprocessor.
   cppo='(preprocess (action (run cppo -V OCAML:%{ocaml_version} %{input-file})))'
   library mdx.__private__.odoc_parser odoc_parser '(libraries astring camlp-streams result)'
   library mdx mdx "$cppo" \
@@ -67,12 +67,12 @@ if [ -n "$all" ]; then
   library mdx.top mdx_top "$cppo" '(modes byte)' '(libraries compiler-libs.toplevel findlib.top mdx threads unix)'
   library mdx.test mdx_test '(modes byte)' '(libraries compiler-libs.toplevel mdx mdx.top threads unix)'
 fi
-# Its old name, which Concord still uses.
+# The old name of the library, which Concord still uses.
 mkdir "$work/mtime.clock.os"
 echo '(deprecated_library_name (old_public_name mtime.clock.os) (new_public_name mtime.clock))' >"$work/mtime.clock.os/dune"
 { echo '(lang dune 3.17)'; sort -u "$work/packages"; } >"$work/dune-project"
 
-# Nothing of the toolchain's libraries may be found: they were compiled otherwise.
+# The toolchain's own libraries must not be found, because another compiler built them.
 printf 'path="%s/lib:%s"\ndestdir="%s/lib"\n' "$folder" "$(ocamlc -where)" "$folder" >"$folder/findlib.conf"
 export OCAMLFIND_CONF=$folder/findlib.conf
 cd "$work"

@@ -1,10 +1,11 @@
 # shellcheck shell=bash
-# The tests by their names, for ./dev to source: which there are, running some of them, and which failed.
-# Uses of ./dev's: top (the project), say, die, dune, command (for messages).
+# Finds the tests by their names, runs some of them, and records which failed. ./dev sources this file.
+# Needs from ./dev: top (the project), say, die, dune, command (for messages).
 # shellcheck disable=SC2154  # those are assigned in ./dev
 
 # Prints "FOLDER NAME ALIAS" for each program of a test stanza and each cram test, a file NAME.t or a folder of that name.
-# A test whose action is (progn) is a program that is built where its libraries are, and no test. Dune's own list (dune describe tests) cannot be had while ./dev watch runs, nor from a dune before 3.21.
+# A test whose action is (progn) is no test, but a program that is built only if its libraries are installed. Dune's own
+# list (dune describe tests) isn't used, because it needs dune 3.21 and doesn't work while ./dev watch runs.
 list_tests() {
   (
     cd "$top" || exit
@@ -36,8 +37,8 @@ print_tests() {
     END { if (NR) print "" }'
 }
 
-# Prints up to five names of tests and folders that $1 may have been meant for: those that contain it, or that a
-# few letters make it, be it without the prefixes (model_latch for test_latch).
+# Prints up to five names of tests and folders that $1 may have been meant for. They contain $1, or differ from it in a few
+# letters, perhaps only without the prefixes (model_latch for test_latch).
 similar() {
   list_tests | awk -v wanted="$1" '
     function least(a, b) { return a < b ? a : b }
@@ -67,7 +68,7 @@ similar() {
     sort -n | head -n 5 | cut -d' ' -f2 | paste -sd, - | sed 's/,/, /g'
 }
 
-# Prints the path from the top of the project to what $1 names for one who stands in the current folder.
+# Prints the path, from the top of the project, of what $1 names in the current folder.
 from_top() {
   local path
   if [ -d "$1" ]; then path=$(cd -- "$1" && pwd -P)
@@ -75,8 +76,8 @@ from_top() {
   case $path in "$top") echo . ;; "$top"/*) printf '%s\n' "${path#"$top"/}" ;; esac
 }
 
-# Prints the aliases of what $1 names: a program as test_mvar, unit/test_mvar or the path of its file, or a folder as
-# seen from test/, from the current folder, from the top, or by the end of its path. Prints nothing where there is none.
+# Prints the aliases of what $1 names, or nothing if it names nothing. $1 can be a program, as test_mvar, unit/test_mvar or
+# the path of its file. It can be a folder, relative to test/, the current folder or the top, or the end of its path.
 target_of() {
   local name=${1#./} path found folder
   path=$(from_top "$1")
@@ -85,7 +86,7 @@ target_of() {
     full == path || (name != "" && start > 0 && substr(tail, start) == "/" name) { print $3 }')
   if [ -n "$found" ]; then printf '%s\n' "$found"; return; fi
   name=${name%/}
-  # To one who writes ppx, the tests of it are meant, and to one who writes ./ppx, that folder.
+  # The name ppx means test/ppx, and ./ppx means the folder ppx.
   case $1 in .* | /*) set -- "$path" ;; *) set -- "test/$name" "$path" "$name" ;; esac
   for folder; do
     if [ "$folder" = . ]; then echo @runtest; return; fi
@@ -96,7 +97,7 @@ target_of() {
     start > 0 && substr(tail, start) == "/" name { print "@" $1 "/runtest" }' | uniq
 }
 
-# Prints the aliases of all these names, or ends the script.
+# Prints the aliases of all these names. Ends the script if one of them names nothing.
 targets_of() {
   local name found close
   for name; do
@@ -104,7 +105,7 @@ targets_of() {
     if [ -z "$found" ]; then
       print_tests >&2
       close=$(similar "$name")
-      die "$command: nothing above, and no folder, is named '$name'${close:+ (did you mean $close?)}"
+      die "$command: no test above, and no folder, is named '$name'${close:+ (did you mean $close?)}"
     fi
     printf '%s\n' "$found"
   done
@@ -114,13 +115,12 @@ targets_of() {
 
 record=$top/_build/.failed-tests
 
-# Prints the aliases of the tests that have failed and not passed since.
+# Prints the aliases of the tests that have failed, and have not passed since.
 failed_before() { if [ -e "$record" ]; then cat "$record"; fi; }
 
-# Reads what dune printed; prints the aliases of the tests that it reports. A failed program is reported at its name in
-# the dune file, a failed comparison at the beginning of the file that is compared. Where no test has that name, what
-# failed is a rule or a page of documentation: the alias is that of its folder alone. A program that does not compile
-# is reported at its source.
+# Reads dune's output, and prints the aliases of the tests that it reports. Dune reports a failed program at its name in the
+# dune file, and a failed comparison at the beginning of the compared file. If no test has that name, a rule or a page of the
+# documentation failed, and the alias is that of its folder alone. Dune reports a program that does not compile at its source.
 failed_in() {
   local file line from to name dir found
   sed -nE $'s/\033\\[[0-9;]*m//g; s|^File "(.*)", lines? ([0-9]+)[-0-9]*, characters ([0-9]+)-([0-9]+):.*|\\1 \\2 \\3 \\4|p' "$1" |
@@ -135,7 +135,7 @@ failed_in() {
     done | sort -u
 }
 
-# Prints those of the aliases on its input that running "$@" does not run.
+# Prints the aliases of its input that running "$@" does not run.
 not_run_by() {
   local old ran
   while read -r old; do
@@ -152,29 +152,29 @@ not_run_by() {
 # Prints aliases as people write them.
 plain() { printf '%s\n' "$@" | sed 's|^@*||; s|runtest-||; s|/runtest$||' | paste -sd, - | sed 's/,/, /g'; }
 
-# Builds these aliases (dune's options come first), shows what dune prints, and records what failed. The last line of a
-# run without failures is the count of tests, as alcotest and qcheck print them.
+# Builds these aliases (dune's options come first), shows dune's output, and records the tests that failed. If none failed,
+# the last line is the number of tests, which is the sum of the numbers that alcotest and qcheck print.
 run_tests() {
   local result=0 failed='' count limit
   late=
   output=$(mktemp)
-  # What hangs is killed, and dune then says where it is defined. Longer tests have limits of their own.
+  # A test that hangs is killed, and dune then reports where it is defined. The tests of --long have limits of their own.
   limit=${CONCORD_TEST_LIMIT:-900}
-  [[ $limit =~ ^[0-9]+$ ]] || die "test: CONCORD_TEST_LIMIT=$limit: give a whole number of seconds, or 0 for no limit"
+  [[ $limit =~ ^[0-9]+$ ]] || die "test: CONCORD_TEST_LIMIT is '$limit', but it must be a whole number of seconds, or 0 for no limit"
   [ -z "${CONCORD_LONG:-}" ] || limit=0
   if [ "$limit" != 0 ]; then bash "$top/tools/late.sh" $$ "$limit" >&2 & late=$!; fi
   trap 'rm -f "$output"; [ -z "$late" ] || kill "$late" 2>/dev/null || true' EXIT
   # Behind tee, dune sees no terminal.
   if [ -t 2 ] && [ -z "${NO_COLOR:-}" ]; then export CLICOLOR_FORCE=1; fi
-  # The tests wait for a quarter of their time, for timeouts and for one another. So one more runs than there are cores.
+  # The tests wait for timeouts and for one another for a quarter of their time. So one more test runs than there are cores.
   export DUNE_JOBS=${DUNE_JOBS:-$(($(getconf _NPROCESSORS_ONLN) + 1))}
   { (dune build "$@") 2>&1 >&3 3>&- | tee "$output" >&2; } 3>&1 || result=$?
   if [ $result != 0 ]; then
     failed=$(failed_in "$output")
-    # ./dev waits for a dune that it sees, but another one may begin just then.
+    # ./dev has waited for other dunes, but one may have begun just now.
     if [ -z "$failed" ] && grep -qE 'Another Dune instance is currently running|has locked the build directory' "$output"
-    then die "another dune is running in this checkout, so nothing was tested: try again when it has ended"; fi
-    # Where no test is reported, the build failed, and none of these ran.
+    then die "another dune is running in this checkout, so nothing was tested. Try again when it has ended"; fi
+    # If dune reports no test, the build failed, so none of these tests ran.
     [ -n "$failed" ] || failed=$(printf '%s\n' "$@" | grep '^@')
   fi
   mkdir -p "${record%/*}"
@@ -183,23 +183,23 @@ run_tests() {
   if [ $result != 0 ]; then
     # shellcheck disable=SC2086  # a list of words
     say "failed: $(plain $failed)"
-    say "./dev test --failed runs these again"
+    say "run ./dev test --failed to run these again"
     exit "$result"
   fi
   count=$(awk '/^Test Successful in .* tests? run/ { for (i = 1; i < NF; i++) if ($(i + 1) ~ /^tests?$/) n += $i }
     /^success \(ran [0-9]+ tests?\)/ { n += $3 }
     END { print n + 0 }' "$output")
   if [ "$count" != 0 ] || [[ $* = *@runtest ]]; then echo "$count passed, 0 failed"
-  elif [ ! -s "$output" ] && [ "$1" != --force ]; then say "nothing has changed since these tests passed (--force runs them all the same)"
+  elif [ ! -s "$output" ] && [ "$1" != --force ]; then say "passed. Tests that had passed before and have not changed did not run again (--force runs them)"
   else say "passed, without a count of tests"; fi
 }
 
-# Prints the path, without its ending, of the program that the aliases "$@" run; ends the script where it is not one.
+# Prints the path, without extension, of the program that the aliases "$@" run. Ends the script if it is not one program.
 program_of() {
   case "$#$*" in
   1@*/runtest-*) printf '%s\n' "${1#@}" | sed 's/runtest-//' ;;
-  0*) die "test: -- passes arguments to a program: which one? (./dev test test_mvar -- --help)" ;;
-  1*) die "test: -- passes arguments to one program, which $(plain "$1") is not" ;;
-  *) die "test: -- passes arguments to one program, and these are $#: $(plain "$@")" ;;
+  0*) die "test: -- passes arguments to a program, so name one, for example ./dev test test_mvar -- --help" ;;
+  1*) die "test: -- passes arguments to one program, but $(plain "$1") is not a program" ;;
+  *) die "test: -- passes arguments to one program, but these are $#: $(plain "$@")" ;;
   esac
 }

@@ -1,13 +1,13 @@
 # shellcheck shell=bash
-# The toolchain, for ./dev to source: the host's where it has all, else a private Debian root, made once.
+# The toolchain: the host's own if it is complete, otherwise a private Debian root, which is made once. ./dev sources this.
 #
-# setup decides which it is and makes the root; enter replaces the process by a program in it.
-# Uses of ./dev's: top (the project), here (where programs run), command (for messages), say, die.
+# setup decides which one is used, and makes the root. enter replaces the process by a program inside the toolchain.
+# Needs from ./dev: top (the project), here (where programs run), command (for messages), say, die.
 # shellcheck disable=SC2154  # those are assigned in ./dev
 
 suite=forky size="3 GB"
-# What the private root holds: the compiler, the libraries, the HTTP clients and the browser that the tests drive, and what
-# the benchmark compares with and draws by.
+# The packages of the private root: the compiler, the libraries, the HTTP clients and the browser that the tests use, and the
+# programs that the benchmark needs for comparisons and charts.
 packages="ocaml ocaml-dune ocaml-findlib ocaml-odoc ocamlformat opam libeio-ocaml-dev libdomainslib-ocaml-dev
  liblwt-ocaml-dev libkcas-ocaml-dev libsaturn-ocaml-dev libdomain-local-await-ocaml-dev
  libdomain-local-timeout-ocaml-dev libalcotest-ocaml-dev libqcheck-stm-ocaml-dev libqcheck-lin-ocaml-dev
@@ -15,22 +15,23 @@ packages="ocaml ocaml-dune ocaml-findlib ocaml-odoc ocamlformat opam libeio-ocam
  libyojson-ocaml-dev libcaqti-lwt-ocaml-dev libcaqti-driver-sqlite3-ocaml-dev libcaqti-driver-postgresql-ocaml-dev
  postgresql libmtime-ocaml-dev libppxlib-ocaml-dev libunwind-dev curl wrk golang-go nodejs gnuplot-nox
  chromium dnsmasq-base python3-minimal libpython3-stdlib libjs-lunr graphviz"
-# What a host must offer, as findlib names and programs, to be used as it is. That is what the opam files name. Whatever
-# else the private root has may be missing: what needs it is then left out, and says so.
+# The findlib names and programs that the host must have to be used as it is. The opam files name the same. Everything else
+# in the private root may be missing on the host. The tests that need it are then left out, with a message.
 host_libs="threads.posix domain-local-await domain-local-timeout iomux eio_main domainslib lwt.unix lwt_direct kcas
  kcas_data saturn alcotest qcheck-core qcheck-stm.stm dscheck http mdx cmdliner yojson mtime.clock ppxlib
  ppxlib.metaquot"
 host_tools="dune ocamlfind ocaml-mdx curl"
 install_command="opam switch create . --deps-only --with-test -y"
 
-# Chooses the switch of this folder, which $install_command makes, as opam does for those who stand here.
+# Chooses the switch of this folder, which $install_command makes, as opam does if it is called in this folder.
 use_switch() {
   if [ -d "$top/_opam" ] && [ "${OPAM_SWITCH_PREFIX:-}" != "$top/_opam" ] && command -v opam >/dev/null; then
     eval "$(cd "$top" && opam env)"
   fi
 }
 
-# Prints the first thing that the host lacks, and nothing where it has all. (./dev has a function dune, which command -v finds.)
+# Prints the first thing that the host lacks, or nothing if it has everything. (It uses type -P, because command -v would find
+# ./dev's function dune.)
 host_lacks() {
   local tool version missing
   for tool in $host_tools; do type -P "$tool" >/dev/null || { printf '%s' "$tool"; return; }; done
@@ -40,21 +41,21 @@ host_lacks() {
   missing=$(ocamlfind query $host_libs 2>&1 >/dev/null) || printf 'a library (%s)' "${missing%%$'\n'*}"
 }
 
-# A relative XDG_CACHE_HOME is to be ignored, says its specification.
+# The specification of XDG_CACHE_HOME says that a relative path must be ignored.
 case ${XDG_CACHE_HOME:-} in /*) cache=$XDG_CACHE_HOME/concord ;; *) cache=${HOME:-/root}/.cache/concord ;; esac
 log=$cache/setup.log private='' maker=''
-# For enter: a folder of which usr lies over the private root's, and a command before that which enters.
+# For enter: a folder whose usr is mounted over the private root's usr, and a prefix for the command that enters.
 over='' alone=()
 
-# Says where the private root lies that holds $packages of $suite.
+# Sets root, the folder of the private root with $packages of $suite.
 name_root() {
   # shellcheck disable=SC2086
   root=$cache/toolchain-$(printf '%s\n' "$suite" $packages | sort | sha256sum | cut -c1-12)
   partial=$root.partial
 }
 
-# Prints "URI KEYRING" of the first Debian archive of which the host's own apt has read the lists; KEYRING is empty
-# where apt's entry names no file.
+# Prints "URI KEYRING" of the first Debian archive whose lists the host's own apt has read. KEYRING is empty if apt's entry
+# names no file.
 debian_archive() {
   local uri entry keyring
   # Security updates and backports have labels of their own. An entry is FILE:LINE, in a .sources file FILE:STANZA.
@@ -67,17 +68,17 @@ debian_archive() {
     sed -n 's/^[Ss]igned-[Bb]y:[ \t]*//p' | tr -s ', \t' ,) ;;
   *) keyring=$(sed -n "${entry##*:}s/.*[Ss]igned-[Bb]y=\([^] ]*\).*/\1/p" "${entry%:*}") ;;
   esac
-  # What is no file (a fingerprint, a key written out) is left to mmdebstrap, which knows Debian's own keyring.
+  # A fingerprint or an inline key is ignored, because mmdebstrap knows Debian's own keyring.
   case $keyring in /*) ;; *) keyring= ;; esac
   printf '%s %s\n' "$uri" "$keyring"
 }
 
-# Never asks anything, and leaves standard input to the command that is to run afterwards.
+# apt must not ask questions, and must leave standard input to the command that runs afterwards.
 host_apt() { DEBIAN_FRONTEND=noninteractive apt-get -y -o DPkg::Lock::Timeout=120 "$@" </dev/null >>"$log" 2>&1; }
 
 free_mb() { df -Pk "$cache" | awk 'NR == 2 { print int($4 / 1024) }'; }
 
-# Ends the script with one sentence: what it cannot do, and why as far as the log tells. A full disk cuts the log short.
+# Ends the script with one sentence that names what failed and, if the log tells, why. A full disk cuts the log short.
 fail() {
   if [ "$(free_mb)" -lt 50 ] || grep -qiE 'no space left|not enough free space' "$log"
   then die "cannot $1: no disk space left in $cache (log: $log)"; fi
@@ -87,25 +88,25 @@ fail() {
   die "cannot $1 (log: $log)"
 }
 
-# However the set-up ends early: stops $maker and removes what it made. Its last processes may outlive it by a moment.
+# Called if the set-up ends early. Stops $maker and removes its files. Its last processes may outlive it by a moment.
 abandon() {
   if [ -n "$maker" ]; then { kill -KILL "$maker"; wait "$maker"; } 2>/dev/null || true; fi
   rm -rf --one-file-system "$partial" 2>/dev/null || { sleep 1; rm -rf --one-file-system "$partial"; }
 }
 
-# Makes $root. A set-up that is itself killed leaves only $partial, which the next one removes.
+# Makes $root. If the set-up itself is killed, only $partial is left, and the next set-up removes it.
 make_root() {
   local archive uri keyring free acquire
   { mkdir -p "$cache" && exec 9>>"$cache/lock"; } 2>/dev/null || die "cannot write to $cache"
-  flock -n 9 || { say "another set-up is running; waiting for it"; flock 9; }
+  flock -n 9 || { say "another set-up is running, so this one waits for it"; flock 9; }
   if [ -e "$root/.ready" ]; then exec 9>&-; return; fi
   trap abandon EXIT
   trap 'exit 130' INT; trap 'exit 143' TERM; trap 'exit 129' HUP
   rm -rf --one-file-system "$partial" "$root"
   free=$(free_mb)
-  [ "$free" -ge 4000 ] || die "the private toolchain needs 4000 MB in $cache, where only $free MB are free"
+  [ "$free" -ge 4000 ] || die "the private toolchain needs 4000 MB in $cache, but only $free MB are free"
   : >"$log"
-  # A fresh image has no lists yet, and apt knows a Debian archive only by its list.
+  # A fresh image has no lists yet, but apt identifies a Debian archive only by its list.
   archive=$(debian_archive) ||
     { say "reading apt's package lists"; host_apt update || true; archive=$(debian_archive); } ||
     fail "find a Debian archive with the host's apt"
@@ -116,9 +117,9 @@ make_root() {
     host_apt "$@" || { host_apt update && host_apt "$@"; } || fail "install mmdebstrap"
   fi
   say "making the toolchain, once: Debian $suite with OCaml, about $size in $root"
-  # mmdebstrap reads no apt configuration of the host's; this one may name a proxy, or allow for a frozen mirror.
+  # Copies the host's apt configuration, because mmdebstrap doesn't read it. It may name a proxy, or allow a frozen mirror.
   acquire=$(apt-config dump | grep -E '^Acquire::(https?::|Check-|Retries)') || true
-  # In namespaces of its own its mounts stay off the host, and its processes end with it; it ends with this script.
+  # In its own namespaces, its mounts don't appear on the host, and its processes end with it. It ends with this script.
   # shellcheck disable=SC2086
   setpriv --pdeathsig KILL unshare --mount --propagation private --pid --fork --kill-child --mount-proc \
     mmdebstrap --mode=root --variant=apt --include="$(printf '%s\n' $packages | paste -sd,)" \
@@ -135,7 +136,7 @@ make_root() {
   exec 9>&-
 }
 
-# Shows how large $partial has become until $maker ends. The result is that of $maker.
+# Prints the growing size of $partial until $maker ends. Returns the result of $maker.
 progress() {
   local start=$SECONDS next=15 result=0
   while kill -0 "$maker" 2>/dev/null; do
@@ -154,32 +155,32 @@ progress() {
 
 partial_mb() { du -sm "$partial" 2>/dev/null | cut -f1; }
 
-# Leaves $private empty or makes the private root ready.
+# Leaves $private empty if the host's toolchain is used. Otherwise makes the private root ready.
 setup() {
   local mode=${CONCORD_TOOLCHAIN:-auto} lacks
-  case $mode in auto | host | private) ;; *) die "CONCORD_TOOLCHAIN is '$mode'; it can be auto, host or private" ;; esac
+  case $mode in auto | host | private) ;; *) die "CONCORD_TOOLCHAIN is '$mode', but it must be auto, host or private" ;; esac
   [ "$mode" = private ] || use_switch
   lacks=$(host_lacks)
   case $mode in
-  host) [ -z "$lacks" ] || die "CONCORD_TOOLCHAIN=host, but the host lacks $lacks: install it with opam ($install_command)" ;;
+  host) [ -z "$lacks" ] || die "CONCORD_TOOLCHAIN=host, but the host lacks $lacks. Install it with opam ($install_command)" ;;
   private) private=1 ;;
   auto) [ -z "$lacks" ] || private=1 ;;
   esac
   if [ -n "$private" ]; then
-    lacks=${lacks:+the host lacks $lacks: }
+    lacks=${lacks:+the host lacks $lacks. }
     command -v apt-get >/dev/null ||
-      die "${lacks}install OCaml >= 5.1 and the libraries with opam ($install_command); only Debian can have a private toolchain"
+      die "${lacks}Install OCaml >= 5.1 and the libraries with opam ($install_command). Only Debian can have a private toolchain"
     [ "$(id -u)" = 0 ] ||
-      die "${lacks}install OCaml >= 5.1 and the libraries with opam ($install_command), or let root make a private toolchain (sudo ./dev $command)"
-    unshare --mount true 2>/dev/null || die "the private toolchain needs a mount namespace, which is not allowed here (in a container: run it with --privileged)"
+      die "${lacks}Install OCaml >= 5.1 and the libraries with opam ($install_command), or let root make a private toolchain (sudo ./dev $command)"
+    unshare --mount true 2>/dev/null || die "the private toolchain needs a mount namespace, which is not allowed here. If this is a container, run it with --privileged"
     name_root
     [ -e "$root/.ready" ] || make_root
   fi
 }
 
-# Replaces this process by "$@" in the toolchain. The private root shows the host's folders that hold people's files at
-# their own paths; what it needs of the system is its own. The host's libraries are those of another compiler, but
-# who runs the benchmark, tests with peers, or makes a release, may name peers in OCAMLPATH that were built by this one.
+# Replaces this process by "$@" in the toolchain. In the private root, the folders with people's files have the same paths as
+# on the host, but the system is the root's own. OCAMLPATH is removed, because the host's libraries were built by another
+# compiler. It is kept for benchmarks, tests with peers, and releases, where it may name peers that this compiler built.
 enter() {
   cd "$here" || exit
   if [ -z "$private" ]; then exec "$@"; fi
@@ -190,7 +191,7 @@ enter() {
     root=$(cd "$1"; pwd -P) top=$2 here=$3 peers=$4 over=$5; shift 5
     [ -z "$over" ] || mount -t overlay overlay -o "lowerdir=$over/usr:$root/usr" "$root/usr"
     bind() { mkdir -p "$root$1"; mount --rbind "$1" "$root$1"; }
-    # First the folder in which the root lies: later it would show all the binds a second time, below the root.
+    # This folder, which contains the root, comes first. Later it would show all binds a second time, below the root.
     holder=${root#/}
     for dir in "/${holder%%/*}" /*; do
       case $dir in
@@ -199,7 +200,7 @@ enter() {
       esac
     done
     [ "$top" -ef "$root$top" ] || bind "$top"
-    [ -d "$root$here" ] || { echo "dev: the toolchain does not show $here: go to another folder" >&2; exit 1; }
+    [ -d "$root$here" ] || { echo "dev: the toolchain has no folder $here. Call ./dev in another folder" >&2; exit 1; }
     export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8
     export DUNE_CACHE_ROOT=/var/cache/dune GOCACHE=/var/cache/go OPAMROOTISOK=1
     unset OCAMLPATH OCAMLFIND_CONF CAML_LD_LIBRARY_PATH OPAM_SWITCH_PREFIX OCAMLTOP_INCLUDE_PATH

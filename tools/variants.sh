@@ -1,18 +1,18 @@
 # shellcheck shell=bash
-# Other variants of the tests, for ./dev to source: an older or a newer OCaml, bytecode, an OCaml with ThreadSanitizer, or
-# beside libraries that the toolchain does not have.
-# Uses of ./dev's: top, cache, root, log, partial, maker, say, die, fail, free_mb, abandon, progress, host_apt, name_root,
-# setup, enter, dune, list_tests. Sets suite, packages and size, which say what the private root holds, CONCORD_TOOLCHAIN,
-# and over and alone, which say how it is entered.
+# Runs variants of the tests: with an older or a newer OCaml, in bytecode, with ThreadSanitizer, or with libraries that the
+# toolchain doesn't have. ./dev sources this.
+# Needs from ./dev: top, cache, root, log, partial, maker, say, die, fail, free_mb, abandon, progress, host_apt, name_root,
+# setup, enter, dune, list_tests. Sets CONCORD_TOOLCHAIN. Sets suite, packages and size, the contents of the private root, and
+# over and alone, which determine how it is entered.
 # shellcheck disable=SC2154,SC2034  # those are ./dev's
 
 # --- Another OCaml ---------------------------------------------------------------------------------------------------
 
-# Only the packages that adapt no library: the libraries of the others are not there, or too old.
+# Tests only the packages that adapt no library, because the libraries of the others are missing or too old there.
 test_on() {
   CONCORD_TOOLCHAIN=private
   case ${1:-} in
-  # The Debian release before has it, and these libraries.
+  # The previous Debian release has this version, and these libraries.
   5.3)
     suite=trixie size="0.9 GB"
     packages="ocaml ocaml-dune ocaml-findlib libdomain-local-await-ocaml-dev libmtime-ocaml-dev libalcotest-ocaml-dev
@@ -20,16 +20,16 @@ test_on() {
     name_root
     setup
     ;;
-  # Debian experimental has it, without libraries.
+  # Debian experimental has this version, without libraries.
   5.5)
     setup
     name_beside 5.5 newer.sh
     [ -e "$beside/.ready" ] || make_beside "OCaml 5.5 and its libraries" 1000 get_newer "$top/tools/newer.sh" "$beside" 5.5
     over=$beside
     ;;
-  *) die "test: --compiler: there are 5.3 and 5.5 (got '${1:-}')" ;;
+  *) die "test: --compiler: the version must be 5.3 or 5.5 (got '${1:-}')" ;;
   esac
-  say "OCaml $1: only the packages that adapt no library are tested"
+  say "OCaml $1: testing only the packages that adapt no library"
   dune build --build-dir "$top/_build-$1" \
     --only-packages concord,concord-suspend,concord-generator,concord-schedulers,concord-testkit \
     @lib/all @generator/all @schedulers/all @testkit/all @runtest
@@ -37,32 +37,32 @@ test_on() {
 
 # --- What lies beside the private root -------------------------------------------------------------------------------
 
-# name_beside NAME SCRIPT...: sets beside, the folder of that which these scripts of tools/ build inside the private root.
+# name_beside NAME SCRIPT...: sets beside, the folder for the results of these scripts of tools/, which run in the private root.
 name_beside() {
   local name=$1
   shift
   beside=$root-$name-$(cd "$top/tools" && cat "$@" libs.sh | sha256sum | cut -c1-6)
 }
 
-# make_beside WHAT MB GET SCRIPT [ARG...]: makes $beside. GET is a function that downloads what the script is to build.
-# Where this is itself killed, it leaves a folder without .ready, which the next time removes.
+# make_beside WHAT MB GET SCRIPT [ARG...]: makes $beside. GET is a function that downloads the sources that the script builds.
+# If this is killed, it leaves a folder without .ready, which the next call removes.
 make_beside() {
   local what=$1 mb=$2 get=$3
   shift 3
   exec 9>>"$cache/lock"
-  flock -n 9 || { say "another set-up is running; waiting for it"; flock 9; }
+  flock -n 9 || { say "another set-up is running, so this one waits for it"; flock 9; }
   if [ -e "$beside/.ready" ]; then exec 9>&-; return; fi
   partial=$beside
   trap abandon EXIT
   trap 'exit 130' INT; trap 'exit 143' TERM; trap 'exit 129' HUP
   rm -rf --one-file-system "$beside"
-  [ "$(free_mb)" -ge "$mb" ] || die "$what: this needs $mb MB in $cache, where only $(free_mb) MB are free"
+  [ "$(free_mb)" -ge "$mb" ] || die "$what: this needs $mb MB in $cache, but only $(free_mb) MB are free"
   : >"$log"
-  say "making $what, once: some minutes, in $beside"
+  say "making $what in $beside, which takes some minutes, but only once"
   "$get" 9>&- &
   maker=$!
   progress || fail "download what $what needs"
-  # With its own processes, which end with it; it ends with this script.
+  # In its own process namespace, so that its processes end with it. It ends with this script.
   (
     if [ -d "$beside/usr" ]; then over=$beside; fi
     alone=(setpriv --pdeathsig KILL unshare --mount --propagation private --pid --fork --kill-child --mount-proc)
@@ -75,8 +75,8 @@ make_beside() {
   exec 9>&-
 }
 
-# make_apt [SUITE]: makes a state of apt's in $beside/apt, not the host's, and sets apt_options. It knows the sources of what
-# the private root came from; with a suite also the packages of both.
+# make_apt [SUITE]: makes a private state of apt in $beside/apt, and sets apt_options. This apt knows the source packages of
+# the private root's archive. With a suite, it also knows the packages of both.
 make_apt() {
   local apt=$beside/apt entry
   entry=$(grep '^deb ' "$root/etc/apt/sources.list")
@@ -88,7 +88,7 @@ make_apt() {
   host_apt "${apt_options[@]}" update
 }
 
-# Downloads what the authors of these released.
+# Downloads the original sources of these packages.
 get_sources() {
   make_apt
   cd "$beside/sources"
@@ -96,7 +96,7 @@ get_sources() {
   rm -r "$beside/apt"
 }
 
-# Lays out the packages of a newer OCaml. Its libraries for bytecode will be in $beside/lib.
+# Unpacks the packages of a newer OCaml. Its libraries for bytecode will be in $beside/lib.
 get_newer() {
   local package
   make_apt experimental
@@ -111,7 +111,7 @@ get_newer() {
 
 # --- Bytecode --------------------------------------------------------------------------------------------------------
 
-# Only the packages that adapt no library: why not more, tools/bytecode.sh says.
+# Tests only the packages that adapt no library. tools/bytecode.sh says why.
 test_bytecode() {
   setup
   enter bash "$top/tools/bytecode.sh" "$top" < <(list_tests)
@@ -119,7 +119,7 @@ test_bytecode() {
 
 # --- ThreadSanitizer -------------------------------------------------------------------------------------------------
 
-# test_tsan [NAME...]. The OCaml instruments every access to memory.
+# test_tsan [NAME...]. This OCaml instruments every access to memory.
 test_tsan() {
   CONCORD_TOOLCHAIN=private
   setup
@@ -131,21 +131,21 @@ test_tsan() {
 
 # --- Peers -----------------------------------------------------------------------------------------------------------
 
-# Each with the libraries that its tests need.
+# Prints the libraries that the tests of a peer need.
 peer_libraries() {
   case $1 in
   async) echo async async_kernel core ;;
   picos) echo picos picos_io.select picos_mux.{fifo,multififo,random,thread} picos_std.{event,structured,sync} ;;
   moonpool) echo moonpool picos_std.structured ;;
   miou) echo miou miou.unix ;;
-  *) die "test: --peers: there is no peer '$1' (there are async, picos, moonpool and miou)" ;;
+  *) die "test: --peers: there is no peer '$1'. The peers are async, picos, moonpool and miou" ;;
   esac
 }
 
-# test_peers [NAMES]: everything that is left out where a peer is not installed, in a build folder of its own.
+# test_peers [NAMES]: runs the tests that are left out if a peer is not installed, in a separate build folder.
 test_peers() {
   local wanted=${1:-} folders="the folders of OCAMLPATH (${OCAMLPATH:-not set})" installed found='' missing='' name library lacks
-  [ $# -le 1 ] || die "test: --peers: write the names with commas (--peers $(IFS=,; echo "$*"))"
+  [ $# -le 1 ] || die "test: --peers: separate the names by commas (--peers $(IFS=,; echo "$*"))"
   wanted=${wanted//,/ }
   for name in $wanted; do (peer_libraries "$name") >/dev/null || exit; done
   setup
@@ -157,11 +157,11 @@ test_peers() {
       found+=", $name ($(sed -n "s/^$name .*(version: \\(.*\\))/\\1/p" <<<"$installed"))"
     else
       missing+=" $name"
-      case " $wanted " in *" $name "*) die "test: --peers: for $name there is no$lacks in $folders" ;; esac
+      case " $wanted " in *" $name "*) die "test: --peers: $name needs$lacks, which is not in $folders" ;; esac
     fi
   done
-  [ -n "$found" ] || die "test: --peers: no peer is in $folders"
-  say "peers: ${found#, }${missing:+; not there:$missing}"
+  [ -n "$found" ] || die "test: --peers: there is no peer in $folders"
+  say "peers: ${found#, }${missing:+. Missing peers:$missing}"
   run_tests --build-dir "$top/_build-peers" @adapters/all @adapters/runtest @test/async/runtest @test/picos/runtest @test/miou/runtest \
     @test/matrix/runtest @test/pairs/runtest @test/testkit/runtest @test/outside/runtest @test/doc/runtest @doc/runtest
   exit

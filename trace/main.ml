@@ -1,4 +1,4 @@
-(* concord-trace PROGRAM [ARG...]: see [description]. *)
+(* The command concord-trace. [description], below, is its manual. *)
 
 open Concord_trace
 
@@ -9,7 +9,8 @@ type options = {
   table : bool;
   program : string;
   args : string list;
-  pid : (int * int) option;  (** And the signal: a process that runs. *)
+  pid : (int * int) option;
+      (** The running process to attach to, and the signal to send to it. *)
 }
 
 exception Cannot of string
@@ -22,7 +23,8 @@ let seconds_between_looks = 0.02
 let is_interrupted = Atomic.make false
 let seconds_to_begin = 5.
 
-(* Programs that it started may go on when it has ended. *)
+(* When the program has ended, programs that it started may still emit events. So reading the
+   rest needs a bound. *)
 let most_rests = 100
 
 let follow recorder { table; program; last; pid; _ } =
@@ -86,13 +88,13 @@ let report_faults recorder ~program items =
   if not (List.exists is_told items) then
     if Recorder.has_events recorder then
       say
-        "%s told nothing: it does not use Concord, or it was linked with a \
-         version before Concord.Tools.Trace"
+        "%s emitted no events of Concord, so it doesn't use Concord, or its \
+         version of Concord has no Concord.Tools.Trace"
         program
     else
       say
-        "%s has no events of OCaml's runtime: it is not a program of OCaml 5.1 \
-         or later"
+        "%s emitted no events of OCaml's runtime, so it isn't a program of \
+         OCaml 5.1 or later"
         program
   else begin
     let is_of_task (item : Recorder.item) =
@@ -101,14 +103,14 @@ let report_faults recorder ~program items =
       | Told _ -> true
     in
     if not (List.exists is_of_task items) then
-      say "%s used Concord, but no task of it waited" program
+      say "%s uses Concord, but none of its tasks waited" program
   end;
   match Recorder.lost recorder with
   | 0 -> ()
   | lost ->
       say
-        "%s of events were lost, as they came faster than they were read: what \
-         was written has gaps (OCAMLRUNPARAM=e=20 makes more room)"
+        "%s of events were lost, because they came faster than they were read. \
+         The output has gaps. Set OCAMLRUNPARAM=e=20 for larger buffers"
         (Board.amount lost)
 
 let write_files options recorder kept profile =
@@ -126,7 +128,8 @@ let write_files options recorder kept profile =
       say "%s can be opened in a browser" path)
     options.html
 
-(* A terminal sends the first two to the program, too. *)
+(* A terminal sends SIGINT and SIGQUIT to the program by itself. Without a terminal the command
+   has to pass them on. *)
 let handle_signals pid =
   let handle f signal = Sys.set_signal signal (Signal_handle f) in
   let pass signal =
@@ -155,12 +158,13 @@ let start { program; args; pid; _ } =
 
 let report_not_begun recorder =
   say
-    "process %d has not begun to emit events within %g s: all of its threads \
-     may be blocked, or the signal has stopped a trace that was on"
+    "process %d emitted no events within %g s. Either all of its threads are \
+     blocked, or a trace was already on and the signal stopped it. In that \
+     case, call this command again"
     (Recorder.pid recorder) seconds_to_begin
 
 let trace options =
-  (* Before the program runs for long: can the files be written? *)
+  (* If a file can't be written, the user should know now, not after a long run. *)
   let check path = write path (fun channel -> output_string channel "") in
   match
     if Option.is_none options.pid then
@@ -194,8 +198,8 @@ open Cmdliner
 
 let perfetto =
   let doc =
-    "Write what happened to $(docv), which Perfetto (https://ui.perfetto.dev) \
-     and chrome://tracing open."
+    "Write the trace to $(docv). You can open it in Perfetto \
+     (https://ui.perfetto.dev) and in chrome://tracing."
   in
   Arg.(
     value
@@ -204,8 +208,8 @@ let perfetto =
 
 let html =
   let doc =
-    "Also write it as a page to $(docv): a timeline, which needs nothing else \
-     and no network."
+    "Also write a timeline to $(docv), as a page for your browser. It needs no \
+     other files and no network."
   in
   Arg.(value & opt (some string) None & info [ "html" ] ~docv:"FILE" ~doc)
 
@@ -220,35 +224,36 @@ let last =
     Arg.conv (parse, fun ppf -> Format.fprintf ppf "%g")
   in
   let doc =
-    "Keep and write only what happened in the last $(docv) of the run, so that \
-     a program can be traced for days. The sums of waiting times count all of \
-     the run."
+    "Keep and write only the last $(docv) of the run, so that you can trace a \
+     program for days. The sums of waiting times still count the whole run."
   in
   Arg.(value & opt (some seconds) None & info [ "last" ] ~docv:"SECONDS" ~doc)
 
 let no_table =
-  let doc = "Do not show what goes on while the program runs." in
+  let doc = "Show no table, neither while the program runs nor at the end." in
   Arg.(value & flag & info [ "no-table" ] ~doc)
 
 let command_line =
   let doc =
-    "The program and its arguments. Options before it are the command's."
+    "The program and its arguments. Options of concord-trace itself must come \
+     before it."
   in
   Arg.(value & pos_all string [] & info [] ~docv:"PROGRAM" ~doc)
 
 let pid =
   let doc =
-    "Instead of running a program, trace the process $(docv), which was \
-     started with CONCORD_DEBUG=sigusr2 or has called \
-     Concord.Tools.Trace.on_signal, until it ends or this command is \
-     interrupted (SIGINT, SIGTERM). On Linux."
+    "Trace the running process $(docv) instead of starting a program. The \
+     process must have been started with CONCORD_DEBUG=sigusr2, or have called \
+     Concord.Tools.Trace.on_signal. The trace ends when the process ends, or \
+     when you interrupt this command (SIGINT, SIGTERM, SIGHUP). This works on \
+     Linux only."
   in
   Arg.(value & opt (some int) None & info [ "pid" ] ~docv:"PID" ~doc)
 
 let signal =
   let doc =
-    "The signal that $(b,--pid) sends: $(b,usr1) or $(b,usr2), as the program \
-     has passed it to on_signal."
+    "The signal that $(b,--pid) sends, $(b,usr1) or $(b,usr2). It must be the \
+     one that the program has passed to on_signal."
   in
   Arg.(
     value
@@ -259,34 +264,37 @@ let description =
   [
     `S Manpage.s_description;
     `P
-      "$(cmd) runs a program that uses Concord, and tells which of its tasks \
-       wait, in which operations, and who wakes them: tasks of any library, on \
-       any domain. While the program runs, a table on the standard output \
-       shows the tasks of each host and domain, how many wait, how often tasks \
-       suspend and go on in a second, and the longest waits. Where that is no \
-       terminal, there is a line each second, and the table at the end. The \
-       last table is followed by the sums of waiting times by operation, \
-       structure and line, the pauses of the collector, and the marks of the \
-       program (Concord.Tools.Trace.mark).";
+      "$(cmd) runs a program that uses Concord. It shows which tasks of all \
+       libraries and domains wait, in which operations, and which tasks resume \
+       them. While the program runs, a table on the standard output has the \
+       tasks of each host and domain, the number of tasks that wait, the \
+       number of suspended and resumed tasks per second, and the longest \
+       waits. If the standard output isn't a terminal, there is one line each \
+       second instead, and the table at the end. After the last table come the \
+       sums of waiting times by operation, structure and line, the pauses of \
+       the garbage collector, and the marks of the program \
+       (Concord.Tools.Trace.mark).";
     `P
-      "Then a file for Perfetto is written. Each process has two groups of \
-       tracks there, its domains and its tasks. A wait is a slice, and an \
-       arrow leads from the task that woke to the task that was woken.";
+      "Then the command writes a file for Perfetto. Each process has two \
+       groups of tracks there, one for its domains and one for its tasks. A \
+       wait is a slice. An arrow leads from the task that resumed another one \
+       to the task that was resumed.";
     `P
-      "The program needs not be changed or linked otherwise. It runs with \
-       $(b,trace) in CONCORD_DEBUG, and with the runtime's events on. The \
-       programs that it starts are traced, too.";
+      "You don't need to change the program, or link it differently. The \
+       command adds $(b,trace) to CONCORD_DEBUG and turns on the events of \
+       OCaml's runtime. Programs that your program starts are traced too.";
     `S "SIGNALS";
     `P
-      "SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2 are passed on to the program; so \
-       are SIGINT and SIGQUIT, unless the standard input is a terminal, which \
-       sends them to the program by itself. The files are written when the \
-       program has ended.";
+      "The command passes SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2 on to the \
+       program. It also passes SIGINT and SIGQUIT on, unless the standard \
+       input is a terminal, because a terminal sends these to the program by \
+       itself. The files are written when the program has ended.";
     `S Manpage.s_exit_status;
     `P
-      "That of the program, or 128 and the number of the signal that ended it; \
-       127 if there is no such program, 125 if a file cannot be written, 124 \
-       if the arguments are not understood.";
+      "The exit status of the program, or 128 plus the number of the signal \
+       that ended it. 127 means that the program can't be run, or the process \
+       can't be traced. 125 means that a file can't be written, and 124 that \
+       the arguments are wrong.";
     `S Manpage.s_examples;
     `Pre "$(cmd) -o server.json --html server.html ./server.exe --port 8080";
     `Pre "$(cmd) --last 30 --html now.html --pid 4711";
@@ -303,9 +311,9 @@ let command =
         let program = Printf.sprintf "process %d" pid in
         `Ok (trace (options program [] (Some (pid, signal))))
     | [], None -> `Error (true, "required argument PROGRAM is missing")
-    | _ :: _, Some _ -> `Error (true, "there is both --pid and a PROGRAM")
+    | _ :: _, Some _ -> `Error (true, "give either --pid or PROGRAM, not both")
   in
-  let doc = "show who waits for whom while a program runs" in
+  let doc = "show which tasks of a program wait for each other" in
   Cmd.v
     (Cmd.info "concord-trace" ~doc ~exits:[] ~man:description)
     Term.(
@@ -313,7 +321,8 @@ let command =
         (const run $ perfetto $ html $ last $ no_table $ pid $ signal
        $ command_line))
 
-(* What comes after PROGRAM is the program's, as if "--" stood before it. *)
+(* Options after PROGRAM belong to the program. Cmdliner would take them for the command's, so
+   this inserts "--" before PROGRAM. *)
 let with_dashes argv =
   let takes_value =
     [ "-o"; "--output"; "--html"; "--last"; "--pid"; "--signal" ]

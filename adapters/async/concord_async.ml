@@ -15,9 +15,9 @@ let () =
     | In_job ->
         Some
           ("Concord_async.In_job: a direct-style operation has to wait, but \
-            was called in a job of Async, which cannot; use the operation of \
-            that name in Concord_async (Concord_async.Mvar.take for Mvar.take, \
-            Concord_async.sync for Event.sync), or run the code in \
+            was called in a job of Async, which cannot wait. Use the operation \
+            of that name in Concord_async (Concord_async.Mvar.take for \
+            Mvar.take, Concord_async.sync for Event.sync), or run the code in \
             Concord_async.direct"
           ^ Concord.Private.Names.advice "Concord_async")
     | _ -> None)
@@ -37,7 +37,8 @@ let suspend block go_on =
 
 (* --- Direct style, outside of [direct] ------------------------------------ *)
 
-(* For a job, which cannot be suspended. *)
+(* The caller is a job, which can't be suspended. So this raises [In_job] unless [block] has an
+   outcome at once. *)
 let refuse (type a) (block : a Suspend.resumer -> a option) : a =
   let decision = Decision.create () in
   let decide = Decision.decide decision in
@@ -47,11 +48,11 @@ let refuse (type a) (block : a Suspend.resumer -> a option) : a =
       if decide (Error In_job) then Host_kit.refuse In_job
       else match Decision.outcome decision with Ok v -> v | Error e -> raise e)
   | Error e ->
-      (* [block] raised it *)
+      (* [block] raised it, so the raw backtrace is that of [block]. *)
       Printexc.raise_with_backtrace e (Printexc.get_raw_backtrace ())
 
-(* A job that has called [exit], as [Async.shutdown] does, holds up nobody if it blocks,
-   because Async never continues. So a function of [at_exit] waits as in a thread without
+(* After a job has called [exit], as [Async.shutdown] does, Async never continues. So blocking
+   the thread delays no other job, and a function of [at_exit] may wait as in a thread without
    a scheduler. *)
 let outside block =
   if Inbox.has_exited () then Concord.Private.Reach.park_or_refuse In_job block
@@ -60,7 +61,7 @@ let outside block =
 let host = Host_kit.create ()
 let this_thread () = Thread.id (Thread.self ())
 
-(* Of the thread that is in [go]. *)
+(* [going] is the thread that is in [go], or [no_thread]. *)
 let no_thread = -1
 let going = Atomic.make no_thread
 
@@ -70,8 +71,8 @@ let go ?raise_unhandled_exn () =
   Host_kit.using ~outside host (fun () ->
       Async.Scheduler.go ?raise_unhandled_exn ())
 
-(* For code of Async in other threads than [go]'s, and for an Async that was started
-   otherwise: such code would park its thread, and Async with it. *)
+(* Async may also run jobs in other threads than [go]'s, or it may have been started without
+   [go]. Without this plug-in, an operation there would park its thread, and Async with it. *)
 let () =
   let or_elsewhere f x =
     if Inbox.is_in_async () then f x else raise_notrace Host_kit.Elsewhere
@@ -89,8 +90,8 @@ let () =
 
 (* --- The structures ------------------------------------------------------- *)
 
-(* Threads that must not touch Async's state may call them too. There an operation that
-   need not wait is done, and one that fails raises. *)
+(* Threads that must not touch Async's state may call these operations too. There, an operation
+   that need not wait is performed, and one that fails raises. *)
 module Host = struct
   let name = name
 end
@@ -113,8 +114,8 @@ include
       let bind t f =
         match Deferred.peek t with Some v -> f v | None -> Deferred.bind t ~f
 
-      (* The end of a queue is recognised by its exception. Any other one stays in that of the
-     monitor, which has the place where it was raised. *)
+      (* [Closed] is unwrapped, because callers recognise the end of a queue by it. Other
+         exceptions stay in the monitor's, which says where they were raised. *)
       let closed_or e =
         match Monitor.extract_exn e with
         | Concord.Mailbox.Closed as closed -> closed
@@ -129,12 +130,13 @@ include
               | Ok v -> return v
               | Error e -> fail (closed_or e))
 
-      (* Async has no cancellation. However many jobs are ready, it serves timers and input
-     between its cycles. *)
+      (* Async has no cancellation, so [protected] makes no difference. Operations that need
+         not wait aren't counted either, because Async serves timers and input between its
+         cycles, however many jobs are ready. *)
       let enter = Inbox.enter
       let suspend ~protected:_ block go_on = suspend block go_on
 
-      (* [f] may have changed the context, and be suspended before it restores it. *)
+      (* [f] may change the execution context, and be suspended before it restores it. *)
       let isolate f =
         if Inbox.is_here () then begin
           let context = Scheduler.current_execution_context () in
@@ -181,7 +183,8 @@ let post f =
 
 (* --- Deferreds as events --------------------------------------------------- *)
 
-(* One wait: [given_up] takes its handler away from the deferred. *)
+(* One wait. [given_up] is filled when the wait has ended otherwise, and removes its handler
+   from the deferred. *)
 type 'a determining = {
   deferred : 'a Deferred.t;
   mutable given_up : unit Ivar.t;
@@ -244,7 +247,7 @@ end
 
 module Pipe = Async.Pipe
 
-(* [None]: the end, of whichever side. *)
+(* [next] is [None] at the end, whichever side has ended. *)
 let to_pipe event =
   Pipe.create_reader ~close_on_exception:true @@ fun writer ->
   let next =

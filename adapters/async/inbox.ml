@@ -4,30 +4,30 @@ module Scheduler = Async_kernel.Async_kernel_scheduler
 module Execution_context = Async_kernel.Execution_context
 module Ivar = Async.Ivar
 
-(* --- Whose it is ---------------------------------------------------------- *)
+(* --- The thread that runs Async --------------------------------------------- *)
 
-(* Async's lock is first held by the initial thread of this domain. The domain is
-   compared first: another domain must not even ask for the scheduler, which is made
-   when it is first asked for. The lock's owner is read without holding the lock: that
-   is right, as only the calling thread makes itself the owner. *)
+(* Async's lock is first held by the initial thread of this domain. The domain is compared first,
+   because another domain must not even ask for the scheduler, which would create it there. The
+   lock's owner is read without the lock. This is safe, because only the calling thread can make
+   itself the owner. *)
 let domain = Domain.self ()
 
 let is_here () =
   Domain.self () = domain && Async.Thread_safe.am_holding_async_lock ()
 
-(* The initial thread also holds the lock where nothing of Async is on: before the
-   scheduler is started, and between calls of [Thread_safe.block_on_async]. *)
+(* The initial thread also holds the lock while Async doesn't run. This is before the scheduler
+   is started, and between calls of [Thread_safe.block_on_async]. *)
 let this_thread () = Thread.id (Thread.self ())
 let initial_thread = this_thread ()
 
-(* The thread that ended the last cycle, until the next one. If it runs the cycles of Async
-   then it has no lock now, and sleeps: only a signal handler or a finaliser can call
-   from there. Written by that thread; a thread looks for itself. *)
+(* The thread that ended the last cycle, until the next one begins. If this thread runs Async's
+   cycles, it sleeps now, without the lock. So only a signal handler or a finaliser can call from
+   it. That thread writes this, and a thread only compares it with itself. *)
 let nobody = -1
 let between_cycles = Atomic.make nobody
 
-(* The thread that has called [exit]. It calls the functions of [Domain.at_exit] before
-   those of [at_exit]. *)
+(* The thread that has called [exit]. [exit] calls the functions of [Domain.at_exit] first, so
+   this is known before those of [at_exit] run. *)
 let exiting = Atomic.make nobody
 let () = Domain.at_exit (fun () -> Atomic.set exiting (this_thread ()))
 let has_exited () = Atomic.get exiting = this_thread ()
@@ -43,21 +43,27 @@ let is_in_async () =
 
 (* --- Waking --------------------------------------------------------------- *)
 
-type wake = Wake : 'a Ivar.t * 'a -> wake | Job of (unit -> unit)
+type job = {
+  run : unit -> unit;
+  mutable is_counted : bool;
+  mutable has_begun : bool;
+}
 
-(* The queue is asleep between two cycles of Async, and then a byte in the pipe starts
-   one. A cycle serves what was posted at its start and, if that came later, at its
-   end: handlers of an ivar are jobs, and Async decides whether to sleep after it. *)
+type wake = Wake : 'a Ivar.t * 'a -> wake | Job of job
+
+(* The queue is asleep between two cycles of Async, and then a byte in the pipe starts a cycle. A
+   cycle serves messages at its start, and those that came later at its end. At the end isn't too
+   late, because handlers of an ivar are jobs, and Async decides after that whether to sleep. *)
 let wakes : wake Inbox.t = Inbox.create ()
 
-(* From the first [enter] on: written by Async's thread, before it hands out anything
-   that may be resumed. *)
+(* The end of the pipe to write to, from the first [enter] on. Async's thread sets it before it
+   passes on any resumer, so the threads that call a resumer see it. *)
 let pipe = ref None
 let byte = Bytes.make 1 '.'
 let buffer = Bytes.create 64
 
-(* A full pipe wakes as well. A signal handler may raise before anything was written:
-   then it is written again, as two bytes wake as one does. *)
+(* A full pipe wakes Async as well. A signal handler may raise before the byte was written, so
+   then it is written again. A second byte does no harm. *)
 let rec ring output =
   match Unix.single_write output byte 0 1 with
   | (_ : int) -> ()
@@ -68,15 +74,17 @@ let rec ring output =
       ring output;
       Printexc.raise_with_backtrace e backtrace
 
-(* What the bytes were written for is served by the cycle that calls this: at its start
-   or, if they came later, at its end. What is not read calls this again. *)
+(* The cycle that calls this also serves the messages for which the bytes were written, at its
+   start or at its end. If bytes are left in the pipe, Async calls this again. *)
 let empty input =
   match Unix.read input buffer 0 (Bytes.length buffer) with
   | (_ : int) -> ()
   | exception Unix.Unix_error ((EAGAIN | EWOULDBLOCK | EINTR), _, _) -> ()
 
-(* Before the pipe is there, no cycle has looked at the inbox: the first one will. *)
-let post job =
+(* While there is no pipe, no cycle has served the inbox yet, so the first one will find this
+   job. *)
+let post run =
+  let job = { run; is_counted = false; has_begun = false } in
   match Inbox.post wakes (Job job) with
   | Refused | Posted -> ()
   | Posted_to_sleeper -> Option.iter ring !pipe
@@ -88,38 +96,45 @@ let resumer decision ivar =
 
 (* --- Serving -------------------------------------------------------------- *)
 
-(* How many waits have begun: each is ended by a message. *)
+(* How many waits have begun. A message ends each of them. *)
 let waits = ref 0
 let tasks_wait () = !waits > Inbox.served wakes
 let enqueue context job = Scheduler.enqueue_job context job ()
 
-(* Most of the time of a message between two domains goes into waking a scheduler that
-   sleeps; and a cycle takes several times as long as a message between two tasks of one
-   domain. So while tasks wait there is one job, [look], of low priority: Async runs it
-   when no job of normal priority is left. It serves what was posted meanwhile, by the
-   jobs of this cycle too, whose tasks then go on in it; and if no job at all is left,
-   it looks before Async sleeps. *)
+(* Most of the time of a message between two domains goes into waking a scheduler that sleeps.
+   Also, a cycle takes several times as long as a message between two tasks of one domain. So
+   while tasks wait, there is one job of low priority, [look]. Async runs it when no job of
+   normal priority is left. [look] serves the messages that were posted meanwhile. These
+   include messages of jobs of this cycle, so the tasks that they resume continue in the same
+   cycle. If no job at all is left, [look] spins before Async sleeps. *)
 
 let low = Execution_context.create_like ~priority:Low Execution_context.main
 let spin = Spin.create ()
 let is_posted () = not (Inbox.is_empty wakes)
 let may_sleep () = not Scheduler.Private.(can_run_a_job (t ()))
 
-(* Is [look] among the jobs? *)
+(* [true] while [look] is among the jobs. *)
 let is_queued = ref false
 
-(* How often [look] looks in one cycle: Async sees its timers and descriptors between two
-   cycles only. *)
+(* How often [look] spins in one cycle. This is bounded, because Async checks its timers and
+   descriptors only between two cycles. *)
 let max_spins = 64
 let looks = ref 0
 
-(* How many messages one cycle serves: Async has other things to do as well. *)
+let begin_once job () =
+  if not job.has_begun then begin
+    job.has_begun <- true;
+    job.run ()
+  end
+
+(* How many messages one cycle serves. This is bounded, because Async also has other jobs. *)
 let max_wakes = 10_000
 
 let rec look_later () =
   if not !is_queued then begin
     enqueue low look;
-    (* a signal handler may raise before: then there are two *)
+    (* If a signal handler raises before this line, [look] may be queued twice. That does no
+       harm. *)
     is_queued := true
   end
 
@@ -130,24 +145,30 @@ and look () =
     end
   else if may_sleep () then
     if !looks = max_spins then
-      (* The next cycle begins at once. *)
+      (* Makes the next cycle begin at once. *)
       ignore (Scheduler.yield () : unit Async.Deferred.t)
     else begin
       incr looks;
       if Spin.until spin is_posted then look ()
     end
 
-(* Behind the jobs of those that were woken: low jobs are run until there is none, and
-   normal ones only then. *)
+(* Queues [look] behind the jobs of the tasks that were woken. It needs a normal job to do so,
+   because Async runs all low jobs before it returns to normal ones. *)
 and look_behind () = enqueue Execution_context.main look_later
 
-(* The second time it does nothing. Who has posted a job may do so again. *)
+(* If a signal handler raises here, the same message is served again. Then a promise is filled
+   only once, and a job is counted and begun only once. After a job, [look] is queued behind it,
+   because the thread that posted the job may soon post another. *)
 and wake = function
   | Wake (ivar, v) -> if Ivar.is_empty ivar then Ivar.fill_exn ivar v
   | Job job ->
-      incr waits (* as it ends none *);
+      (* Serving this message will count as the end of a wait, but the job ends none. *)
+      if not job.is_counted then begin
+        job.is_counted <- true;
+        incr waits
+      end;
       look_behind ();
-      enqueue Execution_context.main job
+      enqueue Execution_context.main (begin_once job)
 
 (* Serves at most [left] messages. Returns how many more it might have served. *)
 and serve left =
@@ -166,14 +187,14 @@ let start_cycle () =
   ignore (serve max_wakes : int);
   if tasks_wait () then look_later ()
 
-(* Nobody needs to wake Async if it has jobs. *)
+(* If Async has jobs, it won't sleep, so the inbox need not fall asleep. *)
 let end_cycle () =
   ignore (serve max_wakes : int);
   if may_sleep () && not (Inbox.fall_asleep wakes) then Option.iter ring !pipe;
   Atomic.set between_cycles (this_thread ())
 
-(* [Async.Fd] would make [input] non-blocking only when it reads itself. Its jobs may
-   find that an earlier one has emptied the pipe. *)
+(* [Async.Fd] makes a descriptor non-blocking only if it reads from it itself, so that is done
+   here. A read must not block, because an earlier job may have emptied the pipe already. *)
 let set_up () =
   let input, output = Unix.pipe ~cloexec:true () in
   Unix.set_nonblock input;
@@ -187,12 +208,12 @@ let set_up () =
   pipe := Some output;
   Scheduler.Expert.run_every_cycle_start start_cycle;
   Scheduler.Expert.run_every_cycle_end end_cycle;
-  (* perhaps before the first cycle *)
+  (* This may be before the first cycle, so a message has to start that cycle. *)
   ignore (Inbox.fall_asleep wakes : bool)
 
 let enter () =
   if not (is_here ()) then
     invalid_arg
-      "Concord_async: the calling thread does not run Async; only direct-style \
-       operations can wait there";
+      "Concord_async: the calling thread does not run Async, so only \
+       direct-style operations can wait in it";
   if Option.is_none !pipe then set_up ()

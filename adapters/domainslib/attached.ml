@@ -3,7 +3,7 @@ module Task = Domainslib.Task
 let invalid name message =
   invalid_arg ("Concord_domainslib." ^ name ^ ": " ^ message)
 
-(* --- Which porter belongs to which pool ----------------------------------- *)
+(* --- The porter of each pool ------------------------------------------------ *)
 
 module Private = Concord.Private
 module Identity = Private.Identity
@@ -11,16 +11,16 @@ module Promise = Concord.Promise
 module Event = Concord.Event
 module Who = Private.Who
 
-(* Attached to a pool, which it does not keep alive. *)
+(* Belongs to a pool, but doesn't keep the pool alive. *)
 type attachment = {
   pool : Task.pool;
   name : string option;
   porter : Porter.t;
-  stop : unit Promise.t;  (** Filled when all jobs are told to stop. *)
+  stop : unit Promise.t;  (** Filled when all jobs are asked to stop. *)
 }
 
-(* A list, as programs have few pools. A thread adds to it only while it holds [mutex].
-   *)
+(* A list is enough, because programs have few pools. A thread adds to it only while it holds
+   [mutex]. *)
 let entries : attachment Identity.attached list Atomic.t = Atomic.make []
 let mutex = Mutex.create ()
 
@@ -41,15 +41,14 @@ let add pool name porter =
 
 (* --- Pools that are torn down --------------------------------------------- *)
 
-(* Domainslib calls nobody when a pool is torn down. But the domains of the pool end then,
-   and each calls [leaving] if it has been a porter's, or started a job. The pool's
-   other domains may still run jobs. So the thread of the timeouts looks again, until
-   [Domainslib.Task.teardown_pool] has joined all of them: what has not ended then never
-   will. The time decides only when it looks.
+(* Domainslib has no hook for the end of a pool. But the pool's domains end then. Each of them
+   calls [leaving] if it has run the porter or started a job. The other domains may still run
+   jobs at that time. So the thread of the timeouts checks again and again, until
+   [Domainslib.Task.teardown_pool] has joined all domains. Jobs that have not ended by then
+   never will. Time decides only when the thread checks.
 
-   A domain that is no domain of the pool's may have run jobs in
-   [Domainslib.Task.run]. If it ends, the thread looks until the pool is torn down, or
-   is not used any more. *)
+   A domain outside of the pool may have run jobs in [Domainslib.Task.run]. If such a domain
+   ends, the thread checks until the pool is torn down, or is no longer used. *)
 
 let rec check_again pool porter seconds =
   let check () =
@@ -61,7 +60,9 @@ let rec check_again pool porter seconds =
   match Private.Timer.after seconds check with
   | (_ : unit -> unit) -> ()
   | exception (Unix.Unix_error _ | Sys_error _) ->
-      (* There is no thread: these jobs are lost without a word. *) ()
+      (* The thread of the timeouts can't be started, so the promises of these jobs never fail.
+         *)
+      ()
 
 let create pool =
   let weak = Weak.create 1 in
@@ -83,10 +84,10 @@ let create pool =
   porter := Some created;
   created
 
-(* --- Which task it is ------------------------------------------------------- *)
+(* --- The identity of tasks --------------------------------------------------- *)
 
-(* A trigger of Domainslib's, once a pool was attached: other tasks of its pools are told
-   from those of other schedulers by it, but not from one another. *)
+(* A trigger of Domainslib, known once a pool was attached. A comparison with it shows whether
+   a task belongs to a pool or to another scheduler, but not which task it is. *)
 let trigger = Atomic.make None
 
 let note_trigger () =
@@ -108,10 +109,11 @@ let () = Concord.Private.Plugin.add_who_of_trigger who_of_trigger
 
 (* --- Turns ------------------------------------------------------------------ *)
 
-(* A job that releases the trigger. A domain of a pool takes what was resumed after the tasks
-   that are its own: so the porter comes after these, and who waits for the trigger after the
-   porter. It is not known whose task has the trigger: each pool gets such a job, and to
-   release twice does no harm. *)
+(* Posts a job that releases the trigger, so that its task continues after the tasks that are
+   ready. A domain of a pool runs its own tasks first, and resumed tasks after them. So the
+   porter runs after the domain's own tasks, and the task of the trigger after the porter. A
+   trigger doesn't say to which pool its task belongs, so each pool gets such a job. Releasing
+   a trigger twice does no harm. *)
 let wake_in (trigger : Domain_local_await.t) { pool; porter; _ } =
   Porter.is_alive pool
   && begin
@@ -129,7 +131,7 @@ let wake_later trigger =
 
 let () = Concord.Private.Plugin.add_waker_of_trigger wake_later
 
-(* A job is one task, whatever domain it is on. *)
+(* Gives a job its own identity, which it keeps when it moves to another domain. *)
 let[@inline never] with_identity pool promise f =
   let name = Who.(numbered "job" (new_number ())) in
   let name =
@@ -175,8 +177,8 @@ let start name pool_name pool =
   | (_ : unit Task.promise) -> add pool pool_name porter
   | exception Assert_failure _ ->
       invalid name
-        "the pool has no place for the calling domain; call attach before, \
-         from the domain that uses Domainslib.Task.run or async"
+        "the pool has no slot for the calling domain. First call attach from \
+         the domain that uses Domainslib.Task.run or async"
 
 let attachment ?pool_name name pool =
   if not (Porter.is_alive pool) then invalid name "the pool was torn down";
@@ -193,23 +195,24 @@ let attach ?pool_name name pool =
 
 (* --- Pools without domains ------------------------------------------------ *)
 
-(* A trigger of Domainslib's, to compare with. *)
+(* A trigger of Domainslib, for comparisons. *)
 let sample =
   Concord.Lazy.from_fun (fun () ->
       let pool = Task.setup_pool ~num_domains:0 () in
       Task.run pool Domain_local_await.prepare_for_await)
 
-(* Is the calling thread inside [Domainslib.Task.run], or a domain of a pool? *)
+(* [true] if the calling thread is inside [Domainslib.Task.run], or is a domain of a pool. *)
 let in_a_pool () =
   let here = Domain_local_await.prepare_for_await () in
   Identity.same_code here.await (Concord.Lazy.force sample).await
 
 let attachment_for_a_job name pool =
   let attachment = attachment name pool in
-  (* Domainslib counts the place for an outside domain. *)
+  (* The count is one more than the pool's domains, because Domainslib counts the slot of an
+     outside domain too. *)
   if Task.get_num_domains pool = 1 && not (in_a_pool ()) then
     invalid name
-      "the pool has no domain that would start the job; make it with \
+      "the pool has no domain that could start the job. Make it with \
        num_domains:1 or more, or call this inside of Domainslib.Task.run";
   attachment
 

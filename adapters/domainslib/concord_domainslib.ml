@@ -10,7 +10,8 @@ let () =
   | Torn_down ->
       Some
         "Concord_domainslib.Torn_down: the pool was torn down before the job \
-         had ended; use Concord_domainslib.with_pool, drain or teardown"
+         had ended. Wait for jobs by Concord_domainslib.with_pool, drain or \
+         teardown"
   | _ -> None
 
 let attach pool = Attached.attach "attach" pool
@@ -79,9 +80,8 @@ let run_stoppable pool f =
 
 (* --- Many jobs ------------------------------------------------------------ *)
 
-(* One job, which makes tasks of its parts inside of the pool. It awaits all of them, so
-   that none is in progress when it has ended. The first exception keeps the other parts
-   from being started. *)
+(* One job makes tasks of its parts inside of the pool. It awaits all of them, so that none is in
+   progress when it has ended. After the first exception no other part is started. *)
 let with_parts f =
   let failure = Atomic.make None in
   let part f v =
@@ -118,11 +118,11 @@ let parallel_for ?chunk_size pool ~start ~finish body =
 let drain = Attached.drain
 let teardown = Attached.teardown "teardown"
 
-(* A domain begins with the signals blocked that its maker blocks. A signal handler that
-   raises in [Domain.spawn], or where a domain begins, can end the program by a fault of
-   memory (OCaml 5.4.1). So the pool is made while all are blocked, and then each domain
-   takes one of these tasks: none goes on before all have begun. Whether backtraces are
-   recorded is not inherited at all. *)
+(* If a signal handler raises in [Domain.spawn], or where a domain begins, the program can end
+   by a segmentation fault (OCaml 5.4.1). So the pool is made while all signals are blocked.
+   Domains inherit that, so each of them takes one of these tasks, which unblocks its signals.
+   No task continues before all have begun, so that no domain takes two. Whether backtraces are
+   recorded is not inherited, so the tasks set that too. *)
 let set_up_domains pool num_domains ~recording mask =
   let mutex = Stdlib.Mutex.create ()
   and changed = Stdlib.Condition.create ()
@@ -147,33 +147,35 @@ let set_up_domains pool num_domains ~recording mask =
   done;
   Stdlib.Mutex.protect mutex wait_for_all
 
-(* Of a thread that is no task of the program's: not a wait for its reports. *)
+(* The keeper's thread isn't a task of the program, so reports don't list this wait. *)
 let wait_until_resolved promise =
   Concord.Private.Reach.suspend_unlisted (fun resumer ->
       Promise.on_resolve promise (fun _ -> ignore (resumer (Ok ()) : bool));
       None)
 
-(* Only a domain that has a place in the pool can tear the pool down. *)
+(* This thread makes the pool, and so has the slot in it. Only a domain with a slot can tear
+   the pool down, so this thread also does that. *)
 let keep_pool name num_domains ~recording ~grace mask (keeper : _ Keeper.t) =
   let pool = Task.setup_pool ?name ~num_domains () in
   set_up_domains pool num_domains ~recording mask;
   Attached.attach ?pool_name:name "attach" pool;
   Promise.fill keeper.ready pool;
   wait_until_resolved keeper.leave;
-  (* Jobs that are left may keep their domains forever. *)
+  (* Jobs that are left may keep their domains forever, so the caller must not wait for them. *)
   if not (Attached.all_end ~grace pool) then Promise.fill keeper.over ();
-  (* The caller may have torn it down. *)
+  (* The caller may have torn the pool down already. *)
   if Porter.is_alive pool then Task.teardown_pool pool
 
 let with_pool ?name ?(grace = 10.) ~num_domains f =
   if not (grace >= 0.) then
     invalid_arg
-      (Printf.sprintf "Concord_domainslib.with_pool: a grace of %g seconds"
+      (Printf.sprintf
+         "Concord_domainslib.with_pool: grace must be at least 0, but is %g"
          grace);
   if num_domains < 1 then
     invalid_arg
-      "Concord_domainslib.with_pool: num_domains must be at least 1, as the \
-       calling domain does not work for the pool";
+      "Concord_domainslib.with_pool: num_domains must be at least 1, because \
+       the calling domain does not work for the pool";
   let recording = Printexc.backtrace_status () in
   Keeper.within (keep_pool name num_domains ~recording ~grace) f
 

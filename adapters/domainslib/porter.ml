@@ -6,76 +6,79 @@ exception Torn_down
 
 (* How jobs get into a pool.
 
-   Domainslib lets only a domain that has a place in the pool submit tasks, but it
+   Domainslib lets only a domain that has a slot in the pool submit tasks, but it
    resumes a waiting task from anywhere. So each pool gets one task, the porter,
-   that submits from inside. A domain of a pool starts its own tasks latest first; so
-   what it submits is not a job, but a turn to start the oldest one.
+   that submits from inside. A domain of a pool starts its own tasks latest first.
+   So the porter doesn't submit jobs, but turns, each of which starts the oldest job.
 
    [inbox], an Atomic
 
    Left by     To                      By whom
-   post        one job more            any thread; it then calls [wake]
+   post        one job more            any thread, which then calls [wake]
    take        without the oldest job  a turn, which then starts the job
    lose        without jobs, closed    any thread, when the pool has been torn down or is
-                                       given up; it then fails these jobs. No job comes
-                                       any more
+                                       given up. It then fails these jobs, and no job is
+                                       added after that
    block       another [wake]          the porter, if it has submitted a turn for
                                        each job
 
-   [wake] is left in place when the porter has been woken: it refuses then. So the next
-   thread that posts calls it too, should a signal handler have interrupted an earlier
-   one. A turn that finds no job does nothing: one turn too many does no harm, should
-   the porter be interrupted before it has counted the turn.
+   [wake] stays after the porter was woken, and then refuses. A signal handler may have
+   interrupted a thread before it called [wake], so the next thread that posts calls it
+   too. A turn that finds no job does nothing. So if the porter is interrupted before it
+   has counted a turn, one turn too many does no harm.
 
-   This is not [Concord.Tools.Host_kit.Inbox], as several domains take from it.
+   This is not [Concord.Tools.Host_kit.Inbox], because several domains take from it.
 
-   [ended], an Atomic, counts the jobs that have ended, and [drained], another
+   [ended], an Atomic, counts the jobs that have ended. [drained] is another one:
 
    State   Left by  To      By whom
-   None    drain    Some p  any task; it looks again whether all jobs have ended, and
-                            then waits for [p]
-   Some p  finish   None    whoever counted a job, or looked again, and found that as
-                            many had ended as had come; it then fills [p]
+   None    drain    Some p  any task. It then checks again whether all jobs have ended, and
+                            waits for [p]
+   Some p  finish   None    the turn that counted a job, or the task that checked again, if
+                            it found that all jobs had ended. It then fills [p]
 
-   As many had ended as had come, at the moment when [ended] was read, if [posted], which
-   is read afterwards, is not more; both without the jobs that do not count. *)
+   [is_drained] reads [ended] first and [posted] afterwards. Both only grow. So if [posted]
+   is not larger, all jobs had ended at the moment when [ended] was read. Jobs that don't
+   count are left out of both. *)
 type work = {
   start : unit -> unit;
   fail : exn -> Printexc.raw_backtrace -> unit;
       (** Does nothing if the job has ended. *)
 }
 
-(* [work] is [None] when the job has ended. The turn that runs the job writes it; others
-   look at it only if the pool was torn down, or to forget the job, which they may do
-   later. *)
+(* [work] is [None] when the job has ended. The turn that runs the job writes it. Other code
+   reads it only if the pool was torn down, or to forget the job. If that reads an old value,
+   the job is forgotten later. *)
 type job = { mutable work : work option; counts : bool }
 
 type inbox = {
   oldest_first : job list;
-  latest_first : job list;  (** Those that came after these. *)
-  posted : int;  (** How many jobs have come. *)
+  latest_first : job list;  (** The jobs that came after [oldest_first]. *)
+  posted : int;  (** How many jobs were posted. *)
   aside : int;  (** How many of these do not count. *)
   wake : unit Concord.Tools.Suspend.resumer;
   closed : bool;
 }
 
-(* The jobs that one domain has started. Only its turns write it, and none of the functions
-   that do so suspends. [lose] reads [jobs] after it has closed the inbox, and a turn writes
-   them before it takes the job from there: so [lose] sees each job that was taken. It may
-   see more, which does no harm. *)
+(* The jobs that one domain has started. Only turns on this domain write it, in functions that
+   don't suspend, so two turns never write at the same time. A turn adds its job here before it
+   takes the job from the inbox, and [lose] reads [jobs] after it has closed the inbox. So
+   [lose] sees each job that was taken. It may also see one that wasn't, which does no harm. *)
 type started = {
-  mutable jobs : job list;  (** Those in progress are all here. *)
-  mutable room : int;  (** So many more, and it forgets those that have ended. *)
+  mutable jobs : job list;
+      (** All jobs in progress, and some that have ended. *)
+  mutable room : int;
+      (** After so many more jobs, those that have ended are removed. *)
 }
 
 type t = {
   inbox : inbox Atomic.t;
   ended : int Atomic.t;
   drained : unit Promise.t option Atomic.t;
-  here : unit -> started;  (** Of the calling domain. *)
-  domains : started list Atomic.t;  (** Of all domains. *)
+  here : unit -> started;  (** The jobs of the calling domain. *)
+  domains : started list Atomic.t;  (** The jobs of all domains. *)
   mutable turns : int;
-      (** How many it has submitted. Only the porter touches it. *)
+      (** How many turns were submitted. Only the porter uses it. *)
 }
 
 let nothing_started () = { jobs = []; room = 16 }
@@ -101,8 +104,8 @@ let create ~here ~domains =
     turns = 0;
   }
 
-(* [f v] is owed, and does no harm if it is done twice. A signal handler that raises may
-   have come too early: so [f v] is done once more. *)
+(* Calls [f v], which must take effect, and may do so twice. If a signal handler raises, that
+   may have been before [f] had an effect, so [f v] is called again. *)
 let insist f v =
   match f v with
   | result -> result
@@ -125,7 +128,8 @@ let wake_if_drained porter =
       Promise.try_fill p ()
   | Some _ | None -> false
 
-(* The job is counted and marked in the same step: no handler runs between the two. *)
+(* The job is counted and marked without a polling point in between, so no signal handler can
+   come between the two. *)
 let finish porter job =
   if Option.is_some job.work then begin
     if job.counts then ignore (Atomic.fetch_and_add porter.ended 1 : int);
@@ -139,7 +143,7 @@ let rec drain_by await porter =
   ||
   match Atomic.get porter.drained with
   | Some p ->
-      (* Also on behalf of one that was interrupted before it looked again. *)
+      (* The task that installed [p] may have been interrupted before it checked again. *)
       ignore (wake_if_drained porter : bool);
       await p && drain_by await porter
   | None ->
@@ -182,7 +186,8 @@ let keep started job =
   started.jobs <- job :: started.jobs;
   started.room <- started.room - 1
 
-(* [taken] is set in the same step: no handler runs between the two. *)
+(* There is no polling point between the compare-and-set and the write to [taken], so a signal
+   handler can't make a taken job disappear. *)
 let rec take porter taken =
   let started = porter.here () in
   let before = Atomic.get porter.inbox in
@@ -219,7 +224,7 @@ let turn porter () =
   (match take_and_start porter taken with
   | () -> ()
   | exception e -> (
-      (* a signal handler's *)
+      (* A signal handler has raised this, because jobs don't raise. *)
       let backtrace = Printexc.get_raw_backtrace () in
       match !taken with
       | Some { work = Some work; _ } -> work.fail e backtrace
@@ -232,7 +237,9 @@ let rec block porter wake =
   if before.posted > porter.turns then Some ()
   else if Atomic.compare_and_set porter.inbox before { before with wake } then
     None
-  else (* a job has come, or was taken *) block porter wake
+  else
+    (* Meanwhile a job was posted or taken. *)
+    block porter wake
 
 let step pool porter =
   ignore (porter.here () : started);
@@ -247,14 +254,14 @@ let is_alive pool =
   | (_ : int) -> true
   | exception Invalid_argument _ -> false
 
-(* Nobody awaits this task: the exception of a signal handler is dropped, as it would
-   be in any other such task. *)
+(* No code awaits this task. So the exception of a signal handler is dropped, as in any other
+   task of Domainslib that is not awaited. *)
 let rec serve pool porter =
   match step pool porter with
   | () -> serve pool porter
   | exception _ when is_alive pool -> serve pool porter
 
-(* --- Jobs that nobody will run -------------------------------------------- *)
+(* --- Jobs that will never run ----------------------------------------------- *)
 
 let rec take_all inbox =
   let before = Atomic.get inbox in
@@ -265,7 +272,8 @@ let rec take_all inbox =
     before.oldest_first @ List.rev before.latest_first
   else take_all inbox
 
-(* Two threads that do so at once may count a job twice: then all are lost anyway. *)
+(* If two threads call this at once, a job may be counted twice. That does no harm, because all
+   jobs are lost then. *)
 let lose porter =
   let lose job =
     torn_down job;
@@ -294,7 +302,7 @@ let job_aside work = { work = Some work; counts = false }
 
 let cancellable ~cancelled promise f =
   let { start; fail } = work promise f in
-  (* Starting the job and cancelling it race for this. *)
+  (* The start and the cancellation of the job race for this decision. *)
   let taken = Decision.create () in
   let take () = Decision.decide taken (Ok ()) in
   let start () = if take () then start () in

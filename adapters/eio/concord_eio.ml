@@ -9,22 +9,24 @@ module Who = Concord.Private.Who
 
 let name = "eio"
 
-(* What [block] raised, because Eio, which raises it in the fiber, keeps no backtrace; or an
-   exception of another wait that looks as if the effect had come back. *)
+(* Wraps an exception of [block], because Eio raises it in the fiber without its backtrace. It
+   also wraps an [Effect.Unhandled] that is the outcome of the wait, see [marked]. *)
 exception Raised of exn * Printexc.raw_backtrace
 
-(* Eio always runs [enter] where it handles the effect. So the effect has come back exactly
-   if this exception is not wrapped: no fiber has to keep what it has performed. *)
+(* If Eio handles the effect, it always runs [enter], and an outcome that looks like an
+   unhandled effect is wrapped here. So if this exception arrives unwrapped, the effect itself
+   was unhandled. A fiber need not remember which effect it has performed. *)
 let[@inline] marked = function
   | Error (Effect.Unhandled (Effects.Suspend _) as e) ->
       Error (Raised (e, Printexc.get_raw_backtrace ()))
   | outcome -> outcome
 
-(* What a domain has learned about looking, for all its loops. *)
+(* A domain's experience with spinning, which all its loops share. *)
 let spins = Domain.DLS.new_key Host_kit.Spin.create
 
-(* [enter] runs outside of the fiber, on the stack around that of the handler: so the
-   innermost handler of the fiber is Eio's own if that is the stack around the fiber's. *)
+(* Eio runs [enter] on the stack of its handler, outside of the fiber. If that is also the
+   stack around the calling code, then no other handler is in between. So the fiber's innermost
+   handler is Eio's own. *)
 let[@inline never] learning enter =
   let handler = Innermost_handler.get ()
   and around = Innermost_handler.around () in
@@ -38,12 +40,12 @@ let[@inline] known enter =
 (* The private effect of Eio's fibers. *)
 let[@inline] perform enter = Effect.perform (Effects.Suspend enter)
 
-(* Eio's own waits tell it too: eio-trace shows the fiber as suspended. *)
+(* Eio's own waits emit this event too, so that eio-trace shows the fiber as suspended. *)
 let[@inline] trace_wait () = Trace.suspend_fiber "Concord"
 
-(* A resumer decides on any
-   domain, and cancelling on the fiber's own; the one that decides enqueues the fiber,
-   once. What resumes the fiber if [cancel] refuses has no exception for it. *)
+(* A resumer decides on any domain, and a cancellation decides on the fiber's own domain. The
+   one that decides enqueues the fiber, once. If [cancel] refuses, the fiber was resumed
+   already, and its resumer is about to be called with a value. *)
 let enter (type a) ~cancel (block : a Concord.Tools.Suspend.resumer -> a option)
     fiber (enqueue : a Effects.enqueue) =
   match Fiber_context.get_error fiber with
@@ -58,7 +60,7 @@ let enter (type a) ~cancel (block : a Concord.Tools.Suspend.resumer -> a option)
           true
         end
       in
-      (* Eio forgets this function before the fiber goes on. *)
+      (* Eio forgets this function before the fiber continues, so it need not be removed. *)
       let cancelled = Host_kit.weakly decide in
       Fiber_context.set_cancel_fn fiber (fun e ->
           ignore (cancelled (Error e) : bool));
@@ -76,8 +78,8 @@ let[@inline never] raise_ours = function
       let backtrace = Printexc.get_raw_backtrace () in
       Printexc.raise_with_backtrace e backtrace
 
-(* Any other exception is raised again where it is caught, which keeps its backtrace and
-   costs nothing. *)
+(* Other exceptions are raised again right where they are caught, because that keeps their
+   backtrace at no cost. *)
 let[@inline] may_be_ours = function
   | Raised _ | Effect.Unhandled (Effects.Suspend _) -> true
   | _ -> false
@@ -90,14 +92,14 @@ let suspend_now ~cancel block =
   | v -> v
   | exception e -> if may_be_ours e then raise_ours e else raise e
 
-(* A fiber looks in its own loop: is that the innermost one? *)
+(* A fiber spins by turns of its own loop, so that loop has to be the innermost one. *)
 let check () =
   match Effect.perform Effects.Get_context with
   | fiber -> Option.iter raise (Fiber_context.get_error fiber)
   | exception Effect.Unhandled Effects.Get_context ->
       raise_notrace Host_kit.Elsewhere
 
-(* [Eio.Fiber.yield] tells only when it returns that the fiber is cancelled. *)
+(* This is not [Eio.Fiber.yield], because that reports a cancellation only when it returns. *)
 let turn cancel =
   let enter fiber (enqueue : unit Effects.enqueue) =
     let cancelled e = ignore (cancel e : bool) in
@@ -111,8 +113,8 @@ let turn cancel =
 let looking = Host_kit.{ check; turn; suspend = suspend_now }
 let at_once (_ : exn) = true
 
-(* [suspend_now] in [Spin.sleeping], with as little as can be on the stack: a new fiber has
-   some 20 words before that is copied into a larger one. *)
+(* The same as [suspend_now] in [Spin.sleeping], but with as little as possible on the stack. A
+   new fiber has room for some 20 words, before its stack is copied to a larger one. *)
 let[@inline never] sleep spin enter =
   Spin.fall_asleep spin;
   match perform enter with
@@ -123,7 +125,7 @@ let[@inline never] sleep spin enter =
       Spin.wake_up spin;
       if may_be_ours e then raise_ours e else raise e
 
-(* [Host_kit.spin_first]. *)
+(* The same as [Host_kit.spin_first], but with the short stack of [sleep]. *)
 let suspend_by spin block =
   match Spinning.begin_turns spin with
   | 0 ->
@@ -146,7 +148,7 @@ let protect f =
 
 let fibers = Domain.DLS.new_key Who.tasks
 
-(* [Get_context] is answered by the innermost loop of Eio. *)
+(* The innermost loop of Eio answers [Get_context], so this is a fiber of that loop. *)
 let who () =
   match Effect.perform Effects.Get_context with
   | fiber ->
@@ -159,8 +161,8 @@ let who () =
 
 exception Stopped
 
-(* The scopes that a fiber is in, of its own loop: a loop does not see the bindings of
-   the loop around it. *)
+(* The scopes of its own loop that a fiber is in. Scopes of a loop around it are not among them,
+   because a loop doesn't see that loop's bindings. *)
 let key : Eio.Switch.t list Eio.Fiber.key = Eio.Fiber.create_key ()
 
 let scopes_of_fiber () =
@@ -168,15 +170,15 @@ let scopes_of_fiber () =
   | scopes -> Option.value scopes ~default:[]
   | exception Effect.Unhandled Effects.Get_context -> []
 
-(* Eio forks no fiber from a switch that is off, and does not say so. *)
+(* If the switch is off, Eio silently forks nothing. So [check] has to raise. *)
 let fork sw scopes f =
   if not (List.memq sw (scopes_of_fiber ())) then
     invalid_arg "Scope.fork: the caller is not a task of the scope";
   Eio.Switch.check sw;
   Eio.Fiber.fork ~sw (fun () -> Eio.Fiber.with_binding key scopes f)
 
-(* [Switch.run] raises [Stopped] only after [cancel], and nothing if the fiber is
-   cancelled while it waits for others. *)
+(* [Switch.run] raises [Stopped] only after [cancel]. If the fiber is cancelled while it waits
+   for the other fibers, [Switch.run] raises nothing, so [check] has to. *)
 let scope body =
   let result = ref None in
   let run sw =
@@ -215,7 +217,7 @@ let to_eio t =
   Concord.Promise.on_resolve t (Eio.Promise.resolve resolver);
   promise
 
-(* Only a fiber can wait for a promise of Eio. *)
+(* A fiber is forked for this, because only a fiber can wait for a promise of Eio. *)
 let of_promise ~sw resolve promise =
   let t = Concord.Promise.create () in
   let wait () =
@@ -231,7 +233,7 @@ let of_promise ~sw resolve promise =
   (match Eio.Promise.peek promise with
   | Some outcome -> ignore (resolve t outcome : bool)
   | None ->
-      (* a switch that is off forks nothing, and does not say so *)
+      (* If the switch is off, Eio silently forks nothing. *)
       Eio.Switch.check sw;
       Eio.Fiber.fork_daemon ~sw wait);
   t

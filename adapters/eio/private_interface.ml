@@ -22,7 +22,8 @@ module type Tested = sig
   end
 end
 
-(* An error here shows the comment, which is the message. *)
+(* If Eio's interface differs, the compiler's error shows the next lines. So the comment in
+   them is the message for the user. *)
 module _ : Tested =
   Eio.Private (* concord-eio is for Eio 1.2 to 1.6, which have this interface *)
 

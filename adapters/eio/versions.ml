@@ -1,5 +1,6 @@
-(* ocaml versions.ml VERSION: fails if this is an Eio that concord-eio was not tested with. A checkout of Eio has no
-   version: there private_interface.ml tells. *)
+(* Usage: ocaml versions.ml VERSION. Fails if concord-eio was not tested with this version of
+   Eio. A checkout of Eio has no version, so there the compiler finds differences in
+   private_interface.ml. *)
 let () =
   match Scanf.sscanf_opt Sys.argv.(1) "%_[v]%d.%d" (fun a b -> (a, b)) with
   | Some version when version < (1, 2) || version > (1, 6) ->

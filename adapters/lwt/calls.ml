@@ -3,10 +3,11 @@ module Promise = Concord.Promise
 
 let no_key : unit Lwt.key = Lwt.new_key ()
 
-(* [Lwt.with_value] restores all of the storage, not only its key. *)
+(* Runs [f] so that its changes of Lwt's storage don't stay. [Lwt.with_value] does this,
+   because it restores the whole storage, not only its key. *)
 let in_own_storage f = Lwt.with_value no_key None f
 
-(* [f] is called if [begins ()]. [cancel] is read and written by the loop's thread only. *)
+(* [f] is called if [begins ()]. Only the loop's thread reads and writes [cancel]. *)
 let job promise ~begins f =
   let cancel = ref ignore in
   let run ~finally =
@@ -37,7 +38,8 @@ let is_answer = function
 
 let call f =
   let promise = Promise.create () in
-  (* Whether the job begins, or is cancelled before: then nobody has to wait for a loop. *)
+  (* Decides whether the job begins, or is cancelled before that. In the second case the caller
+     need not wait for a loop. *)
   let taken = Decision.create () in
   let take () = Decision.decide taken (Ok ()) in
   let job = job promise ~begins:take f in

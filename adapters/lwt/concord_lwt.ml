@@ -13,20 +13,20 @@ let () =
     | In_callback ->
         Some
           ("Concord_lwt.In_callback: a direct-style operation has to wait, but \
-            was called in a callback of Lwt, which cannot; use the operation \
-            of that name in Concord_lwt (Concord_lwt.Mvar.take for Mvar.take, \
-            Concord_lwt.sync for Event.sync), or run the code in \
+            was called in a callback of Lwt, which cannot wait. Use the \
+            operation of that name in Concord_lwt (Concord_lwt.Mvar.take for \
+            Mvar.take, Concord_lwt.sync for Event.sync), or run the code in \
             Concord_lwt.direct or Lwt_direct.spawn"
           ^ Concord.Private.Names.advice "Concord_lwt")
     | _ -> None)
 
 (* --- One wait ------------------------------------------------------------- *)
 
-(* Besides a resumer's caller Lwt's thread decides: [block] gave a value or raised, or
-   [Lwt.cancel] rejected the promise. [Lwt.cancel] can reject the promise although an
-   outcome was promised and has not arrived yet. So the task looks at the decision before
-   it goes on. Nothing else rejects the promise, except in [wait] an outcome that is an
-   exception. *)
+(* The caller of a resumer decides, or Lwt's thread. Lwt's thread does so if [block] returned a
+   value or raised, or if [Lwt.cancel] rejected the promise. [Lwt.cancel] can reject it
+   although an outcome was decided before, and has not arrived yet. So the task reads the
+   decision before it continues. Nothing else rejects the promise, except that in [wait] an
+   outcome may be an exception. *)
 let begin_wait () =
   Loop.begin_wait ();
   Decision.create ()
@@ -38,11 +38,11 @@ let[@inline] decide decision outcome =
     true
   end
 
-(* What was decided before, or else [otherwise]. *)
+(* The outcome that was decided before. If there was none, [otherwise] is decided. *)
 let outcome decision otherwise =
   if decide decision otherwise then otherwise else Decision.outcome decision
 
-(* The promise only says that there is an outcome. *)
+(* The promise has no value. It only says that there is an outcome in [decision]. *)
 let resumer decision woken waker =
   Loop.resumer decision woken waker (fun _ -> Ok ())
 
@@ -56,8 +56,8 @@ let suspend ~protected ~late ~cancelled block go_on =
       late e;
       go_on_woken ()
     end
-  (* Lwt does not remember that it cancelled. So after each [Lwt.cancel] the code waits
-     for another promise, which the next one can reject. *)
+  (* [Lwt.cancel] rejects a promise only once. So after each cancellation the code waits for
+     another promise, which the next cancellation can reject. *)
   and wait_protected late =
     let rec wait () =
       Lwt.try_bind
@@ -86,8 +86,8 @@ let[@inline never] block_kept target woken block resumer =
   Lwt.on_any woken (fun _ -> ended None) (fun e -> ended (Some e));
   block resumer
 
-(* As [suspend], with less between Lwt and the structure: what was promised is the
-   value of the promise as it is. *)
+(* The same as [suspend] with less code between Lwt and the structure, because here the outcome
+   itself is the value of the promise. *)
 let wait ~late operation t w result =
   let decision = begin_wait () in
   let woken, waker = Lwt.task () in
@@ -120,9 +120,10 @@ let wait ~late operation t w result =
 
 let host = Host_kit.create ()
 
-(* In a task of [Lwt_direct], which is suspended by its own effect. In a plain
-   callback nothing handles that. The effect of the task shows its host, also if it need
-   not wait: see [Host_kit.probe] and [Host_kit.plugin]. *)
+(* The caller is a task of [Lwt_direct] or a plain callback. The effect of [Lwt_direct]
+   suspends a task, and is unhandled in a callback. A task performs the effect even if it need
+   not wait, because that shows which host it has (see [Host_kit.probe] and [Host_kit.plugin]).
+   *)
 let in_task_or_callback (type a) (block : a Suspend.resumer -> a option) : a =
   let decision = begin_wait () in
   let woken, waker = Lwt.wait () in
@@ -157,15 +158,15 @@ let is_in_task () =
   | () -> true
   | exception Effect.Unhandled _ -> false
 
-(* A callback that has called [exit] holds up nobody if it blocks, because its loop never
-   continues. So a function of [at_exit] waits as in a thread without a scheduler. *)
+(* After a callback has called [exit], its loop never continues. So blocking the thread delays no
+   other callback, and a function of [at_exit] may wait as in a thread without a scheduler. *)
 let outside block =
   if Loop.is_over () && not (is_in_task ()) then
     Concord.Private.Reach.park_or_refuse In_callback block
   else in_task_or_callback block
 
-(* Under [Lwt_main.run] no host is registered. Outside of a loop's turns a thread waits as
-   any thread. *)
+(* [Lwt_main.run] registers no host, so this plug-in finds its tasks. Outside of a loop's
+   turns, a thread waits as any other thread does. *)
 let () =
   let or_elsewhere f x =
     if Loop.is_in_turn () then f x else raise_notrace Host_kit.Elsewhere
@@ -204,7 +205,7 @@ include
       let suspend = suspend
       let wait = wait
 
-      (* [Lwt.with_value] restores all of the storage, not only its key. *)
+      (* [Lwt.with_value] restores the whole storage, not only its key. *)
       let isolate f = Lwt.with_value no_key None f
       let host () = if Loop.is_running () then Some host else None
     end)
@@ -250,7 +251,8 @@ let to_lwt_stream event =
         Lwt.return_some
         (function Concord.Mailbox.Closed -> Lwt.return_none | e -> Lwt.fail e))
 
-(* An item is removed when it has been added. *)
+(* An item is removed from [lwt_stream] only after it was added to [stream], so that a
+   cancellation loses none. *)
 let feed stream lwt_stream =
   let rec pump () =
     Lwt.bind (Lwt_stream.peek lwt_stream) @@ function

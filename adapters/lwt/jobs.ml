@@ -4,8 +4,8 @@ let () =
   Printexc.register_printer (function
     | No_loop ->
         Some
-          "Concord_lwt.No_loop: the Concord_lwt.run that was to run this job, \
-           or ran it, has ended"
+          "Concord_lwt.No_loop: Concord_lwt.run ended before this job could \
+           run, or while it ran"
     | _ -> None)
 
 type job = {
@@ -17,14 +17,14 @@ type job = {
 (* [state], the jobs that were posted and have not begun, latest first
 
    State     Left by   To           By whom
-   Open js   post      Open (j, js) any thread; if [js] is empty it rings after that
+   Open js   post      Open (j, js) any thread, which then rings if [js] is empty
              serve     Open []      the loop, which then begins all of js
              close     Ended        the end of Concord_lwt.run, which then refuses js
    Ended     reopen    Open []      a loop, at the start of a turn
 
-   Debt: who adds to an empty list rings. The loop serves before it falls asleep, and
-   what comes after that finds it asleep (H4). A signal handler that raises in between
-   does not spare the debt. *)
+   Debt: the thread that adds to an empty list rings. The loop serves the jobs before it falls
+   asleep, and a thread that adds a job later finds the loop asleep and wakes it (H4). The thread
+   rings even if a signal handler raises in between. *)
 type state = Open of job list | Ended
 
 let state = Atomic.make (Open [])
@@ -34,7 +34,8 @@ let rec post ~ring job =
   | Ended -> job.refuse ()
   | Open jobs as before ->
       if not (Atomic.compare_and_set state before (Open (job :: jobs))) then
-        (* another job, or the loop *) post ~ring job
+        (* Another job was posted, or the loop took the jobs. *)
+        post ~ring job
       else if List.is_empty jobs then ring ()
 
 let post ~ring job =
@@ -52,7 +53,7 @@ let reopen () =
 
 (* --- In the loop's thread --------------------------------------------------- *)
 
-(* Those that the loop has taken, and that have not ended. *)
+(* The jobs that the loop has taken, and that have not ended. *)
 let running : (int, job) Hashtbl.t = Hashtbl.create 16
 let next = ref 0
 
@@ -63,7 +64,7 @@ let is_idle () =
   | Open jobs -> List.is_empty jobs
   | Ended -> true
 
-(* What to call when it is. *)
+(* The function to call once when no job is left. *)
 let idle = ref ignore
 
 let look_if_idle () =
@@ -89,8 +90,8 @@ let end_ number =
 
 let begin_ (number, job) = job.run ~finally:(fun () -> end_ number)
 
-(* All of them are taken before the first one begins, so that none is forgotten if the
-   loop looks whether it is idle, or ends, in between. *)
+(* All jobs are taken before the first one begins. Otherwise the loop could seem idle, or end,
+   while some are neither in [state] nor in [running]. *)
 let serve () =
   match Atomic.get state with
   | Ended | Open [] -> false
@@ -100,7 +101,8 @@ let serve () =
           List.iter begin_ (List.map take (List.rev jobs));
           true
       | Ended ->
-          (* by another thread, whose loop was over when this one's began *)
+          (* Another thread has closed [state], because its loop had ended when this one began.
+             *)
           false)
 
 let all_running () = Hashtbl.fold (fun _ job jobs -> job :: jobs) running []

@@ -5,20 +5,22 @@ module Strict = Concord.Private.Strict
 let name = "lwt"
 let this_thread () = Thread.id (Thread.self ())
 
-(* --- Whose it is ---------------------------------------------------------- *)
+(* --- The thread that owns Lwt's state --------------------------------------- *)
 
 (* [owner], the thread that may touch Lwt's state
 
    State    Left by       To       By whom
-   Nobody   enter, run    Used t   the thread t, and in [run] Run t
+   Nobody   enter         Used t   the thread t
+            run           Run t    the thread t
+            a loop        Used t   the thread that runs it, at the start of a turn
    Used t   enter         Used t'  another thread, while no loop of Lwt runs
             run           Run t'   any thread
-            a loop        Used t'  the thread that runs it, at the start of a turn
+            a loop        Used t'  as above
    Run t    end of run    Nobody   t
-            a loop        Used t'  as above: then it is not [run]'s, which will fail
+            a loop        Used t'  as above. This loop isn't that of [run], which will fail
 
-   Lwt has no hook for the end of its loop. So a thread that has used Lwt, and has left
-   the loop or never ran it, stays [Used] until another thread comes. *)
+   Lwt has no hook for the end of its loop. So if a thread has used Lwt, and has left the loop or
+   never ran it, the state stays [Used] until another thread comes. *)
 type owner = Nobody | Used of int | Run of int
 
 let owner = Atomic.make Nobody
@@ -28,7 +30,8 @@ let is_running () =
   | Run thread -> thread = this_thread ()
   | Nobody | Used _ -> false
 
-(* Lwt refuses a second loop; this one would end at once. *)
+(* While a loop runs, Lwt refuses this second one by [Failure]. Otherwise this one ends at
+   once. *)
 let a_loop_runs () =
   match Lwt_main.run Lwt.return_unit with
   | () -> false
@@ -42,18 +45,19 @@ let rec enter () =
   | Used _ when a_loop_runs () -> refuse ()
   | (Nobody | Used _) as before ->
       if not (Atomic.compare_and_set owner before (Used me)) then
-        (* another thread, or a loop has begun a turn *)
+        (* Another thread was faster, or a loop has begun a turn. *)
         enter ()
 
-(* A task of [Lwt_direct] is run by the loop; but perhaps in its very first turn, by a
-   hook that comes before [start_of_turn]. *)
+(* A task of [Lwt_direct] runs in the loop's thread. But in the loop's very first turn it may
+   run in a hook before [start_of_turn], which sets the owner. So it yields, and then tries
+   again. *)
 and refuse () =
   match Lwt_direct.yield () with
   | () -> enter ()
   | exception Effect.Unhandled _ ->
       invalid_arg
-        "Concord_lwt: another thread runs Lwt's loop; in this one use the \
-         direct-style operation (Concord.Mvar.take for Concord_lwt.Mvar.take)"
+        "Concord_lwt: another thread runs Lwt's loop. Use the direct-style \
+         operation in this one (Concord.Mvar.take for Concord_lwt.Mvar.take)"
 
 (* --- The thread that is in a turn ------------------------------------------ *)
 
@@ -64,15 +68,15 @@ and refuse () =
    t        end_turn_of     nobody   t, at the end of the turn
             start_of_turn   t'       the thread t', after an exception has ended the loop
                                      of t in the middle of a turn
-            is_in_turn      nobody   t, which finds that this has happened
+            is_in_turn      nobody   t, when it finds that this has happened
 
-   Lwt calls code only in a turn. No atomic: a thread asks about itself only, so it need
-   not see in time what another one writes; and an integer is not torn.
+   Lwt calls code only in a turn. [turn_of] needs no atomic, because a thread asks only about
+   itself. So it need not see in time what another thread writes, and an integer is never torn.
 
-   [is_last] is about the turn of [turn_of], and touched by that thread only: [exit] was
-   called in it, and now calls the functions of [at_exit]. A turn begins after it only if
-   a task of [Lwt_direct] has exited, and waits in such a function; or in the loop of
-   [Lwt_main.at_exit]. *)
+   [is_last] belongs to the turn of [turn_of], and only that thread uses it. It is [true] if
+   [exit] was called in this turn, and now calls the functions of [at_exit]. Another turn can
+   begin after that in two cases. A task of [Lwt_direct] called [exit], and waits in such a
+   function. Or the turn is in the loop of [Lwt_main.at_exit]. *)
 let nobody = -1
 let turn_of = ref nobody
 let is_last = ref false
@@ -81,14 +85,15 @@ let end_turn_of () =
   turn_of := nobody;
   is_last := false
 
-(* [exit] calls the functions of [Domain.at_exit] before those of [at_exit]. *)
+(* [exit] calls the functions of [Domain.at_exit] before those of [at_exit], so these find
+   [is_last] set. *)
 let watch_exit =
   Domain.DLS.new_key @@ fun () ->
   Domain.at_exit (fun () -> if !turn_of = this_thread () then is_last := true)
 
 (* [a_loop_runs] would disturb another thread that starts a loop at this moment. So it is
-   asked only where the calling thread was seen to begin a turn. [Sys_error]: a signal
-   handler in Lwt's own critical section. *)
+   called only if the calling thread was seen to begin a turn. It raises [Sys_error] in a
+   signal handler that interrupts Lwt's own critical section, and then a loop runs. *)
 let is_in_turn () =
   !turn_of = this_thread ()
   && ((match a_loop_runs () with runs -> runs | exception Sys_error _ -> true)
@@ -99,10 +104,10 @@ let is_in_turn () =
 
 let is_over () = !is_last && !turn_of = this_thread ()
 
-(* The tasks of [Lwt_direct] run in a hook, after [start_of_turn] and before the loop waits
-   for the kernel. If one ends the last promise, nothing else ends that wait. A task sets
-   Lwt's storage, and so takes the mark out of it. If a promise is paused then the loop
-   does not wait, and no mark is needed. *)
+(* The tasks of [Lwt_direct] run in a hook, after [start_of_turn] and before the loop waits for
+   the kernel. If such a task resolves the last promise, nothing else would end that wait. So
+   the loop must know that a task ran. A task sets Lwt's storage, which removes the mark from
+   it. If a promise is paused, the loop doesn't wait, and needs no mark. *)
 let no_task_ran : unit Lwt.key = Lwt.new_key ()
 let is_marked = ref false
 
@@ -131,7 +136,7 @@ let start_of_turn () =
 
 let rec run f =
   let refuse () =
-    failwith "Concord_lwt.run: it runs already, and Lwt has one loop only"
+    failwith "Concord_lwt.run: it runs already, and Lwt has only one loop"
   in
   match Atomic.get owner with
   | Run _ -> refuse ()
@@ -144,13 +149,15 @@ let rec run f =
             if Atomic.get owner == mine then Jobs.close ();
             ignore (Atomic.compare_and_set owner mine Nobody : bool))
       end
-      else (* another thread, or a loop has begun a turn *) run f
+      else
+        (* Another thread was faster, or a loop has begun a turn. *)
+        run f
 
 (* --- Waking --------------------------------------------------------------- *)
 
 type wake =
   | Wake : 'a Lwt.t * 'a Lwt.u * ('a, exn) result -> wake
-  | Ring  (** Look at the jobs. *)
+  | Ring  (** There are jobs. *)
 
 let wakes : wake Inbox.t = Inbox.create ()
 
@@ -169,15 +176,18 @@ let ring () =
 
 let post job = Jobs.post ~ring job
 
-(* How many waits have begun and were not ended otherwise: a wake ends each. *)
+(* How many waits have begun and were not ended by {!end_wait}. A wake ends each of them. *)
 let waits = ref 0
 let begin_wait () = incr waits
 let end_wait () = decr waits
 
-(* A callback may raise, or exit, which runs another loop. Then [wake] is called again,
-   and finds the promise resolved; so it does if the promise was cancelled. *)
+(* A callback may raise, or it may call [exit], which runs another loop. Then [wake] is called
+   again for the same message, and finds the promise resolved. A cancelled promise is resolved
+   as well. *)
 let wake = function
-  | Ring -> (* it ends no wait *) begin_wait ()
+  | Ring ->
+      (* Serving this message will count as the end of a wait, but it ends none. *)
+      begin_wait ()
   | Wake (promise, waker, result) ->
       if Lwt.is_sleeping promise then Lwt.wakeup_result waker result
 
@@ -185,22 +195,22 @@ let wake = function
 let rec serve left =
   if left > 0 && Inbox.serve wakes wake then serve (left - 1) else left
 
-(* How many messages one turn serves: the loop has other things to do as well. *)
+(* How many messages one turn serves. This is bounded, because the loop also has other work. *)
 let max_wakes = 1_000
 let tasks_wait () = !waits > Inbox.served wakes
 
 (* --- Turns ---------------------------------------------------------------- *)
 
-(* How many operations may be done at once before the clock is read, and how long a turn
-   may be, in nanoseconds, if there are so many. Operations that need not wait are called by
-   other threads too: if one of two writes is lost, one more operation is done. While
-   [CONCORD_DEBUG] is [strict], each operation asks [turn] before. *)
+(* How many operations may be performed at once before the clock is read, and how long a turn
+   may last then, in nanoseconds. Other threads also perform operations that need not wait. If
+   one of two writes to [at_once] is lost, only one operation more is performed. While
+   [CONCORD_DEBUG] is [strict], each operation calls [turn] first. *)
 let between_looks = if Strict.is_on then 0 else 100
 let longest_turn = 10_000_000
 let at_once = ref between_looks
 
-(* When the turn will have been long enough, in nanoseconds; or 0, if the clock has not
-   been read in it yet. *)
+(* When the turn will have been long enough, in nanoseconds. It is 0 if the clock has not been
+   read in this turn yet. *)
 let turn_ends = ref 0
 
 let begin_turn () =
@@ -216,15 +226,16 @@ let go_on () =
   at_once := between_looks;
   None
 
-(* A loop that another scheduler's task would run has not begun, or is over. *)
+(* If the thread is not in a turn, the calling task isn't run by Lwt's loop. So if it has another
+   scheduler, perhaps nothing would ever resolve the promise. *)
 let check_host () =
   if not (is_in_turn ()) then
     let { Concord.Private.Who.host; _ } = Concord.Private.Identify.waker () in
     if host <> "" && host <> name then
       invalid_arg
         (Printf.sprintf
-           "Concord_lwt: called in a task of %s; there use the direct-style \
-            operation (Concord.Mvar.take for Concord_lwt.Mvar.take)"
+           "Concord_lwt: called in a task of %s. Use the direct-style \
+            operation there (Concord.Mvar.take for Concord_lwt.Mvar.take)"
            host)
 
 let turn () =
@@ -232,19 +243,21 @@ let turn () =
   if is_long_enough () then
     match enter () with
     | () -> Some (Lwt.pause ())
-    | exception Invalid_argument _ -> (* not Lwt's thread *) go_on ()
+    | exception Invalid_argument _ ->
+        (* Another thread runs Lwt's loop. *)
+        go_on ()
   else go_on ()
 
 (* --- Sleeping ------------------------------------------------------------- *)
 
-(* Most of the time of a message between two domains goes into waking a loop that sleeps:
-   so look before sleeping. *)
+(* Most of the time of a message between two domains goes into waking a loop that sleeps. So
+   the loop spins before it sleeps. *)
 let spins = Spin.create ()
 let is_posted () = not (Inbox.is_empty wakes)
 
-(* Was a job served, since when the loop has not spun in vain? A task in a library of promises
-   is counted when it waits, but nobody waits in the loop for jobs: who has posted one, and has
-   its result, may post the next. *)
+(* [true] if a job was served, and the loop has not spun in vain since. [waits] counts the
+   tasks that wait, but no task of the loop waits for jobs. A thread that has posted a job and
+   has its result may soon post the next, so the loop spins for that. *)
 let expects_job = ref false
 
 let serve_jobs () =
@@ -262,15 +275,17 @@ let spin () =
 
 let max_spins = 64
 
-(* What a job has begun has its turn before the loop spins again. *)
+(* After jobs have begun, the loop doesn't spin again in this turn, so that their work runs
+   first. *)
 let rec serve_and_spin left spins =
   let left = serve left in
   if serve_jobs () then left - 1
   else if left > 0 && spins > 0 && spin () then serve_and_spin left (spins - 1)
   else left
 
-(* What was called may have made work for others, [Lwt_direct] for one, whose hook
-   has had its turn: then the loop must not wait. *)
+(* The functions that were called may have made work for others. For example, they may have
+   resumed tasks of [Lwt_direct], whose hook has run already in this turn. Then the loop must
+   not wait. *)
 let before_waiting () =
   let tasks_ran = tasks_ran () in
   let something = serve_and_spin max_wakes max_spins < max_wakes in
@@ -284,9 +299,10 @@ let after_waiting () =
   ignore (serve max_wakes : int);
   ignore (serve_jobs () : bool)
 
-(* The tasks of [Lwt_direct] run in hooks, which it adds in front of all others with the
-   first task. These hooks are to be between ours, so that its tasks run in a turn. What
-   they wake at the end of one is served there, and goes on at the start of the next. *)
+(* The tasks of [Lwt_direct] run in hooks. It adds them in front of all others when its first
+   task is made, so a task is made here. These hooks must be between ours, so that its tasks
+   run in a turn. If they wake a task at the end of a turn, that is served there, and the task
+   continues at the start of the next turn. *)
 let () =
   ignore (Lwt_main.Leave_iter_hooks.add_first after_waiting);
   Lwt_direct.spawn_in_the_background ignore;

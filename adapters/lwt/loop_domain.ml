@@ -11,7 +11,7 @@ let ( let+ ) v f = Lwt.map f v
    true   release   false  the loop's thread
    false  never (terminal)
 
-   Jobs look at it, and so may the thread of a later loop. *)
+   Jobs read it. They may do so in the thread of a later loop, so it is an Atomic. *)
 type 'r t = { value : 'r; is_open : bool Atomic.t }
 
 let whichever = { value = (); is_open = Atomic.make true }
@@ -54,9 +54,10 @@ let serve ~await ~grace ~close create ~ready ~leave =
   let* () = leaving in
   release loop ~grace ~close
 
-(* A domain ends when its threads have, but the workers of [Lwt_preemptive] wait for work
-   forever. A worker ends after a job if there are too many of them then. [false] if one is
-   busy for longer than [grace]. *)
+(* A domain ends only when all its threads have ended, but the workers of [Lwt_preemptive] wait
+   for work forever. A worker ends after a job if there are more workers than allowed. So none
+   is allowed, and each idle worker gets a job. The result is [false] if a worker is busy for
+   longer than [grace]. *)
 let workers_end_within grace =
   let rec go () =
     let all = Lwt_preemptive.nbthreads () in
@@ -90,7 +91,8 @@ let with_domain ~run ~await ?(grace = 10.) ?(close = fun _ -> Lwt.return_unit)
     create f =
   if not (grace >= 0.) then
     invalid_arg
-      (Printf.sprintf "Concord_lwt.with_domain: a grace of %g seconds" grace);
+      (Printf.sprintf
+         "Concord_lwt.with_domain: grace must be at least 0, but is %g" grace);
   let recording = Printexc.backtrace_status () in
   let failure = ref None in
   let serve ({ ready; leave; _ } : _ Keeper.t) =

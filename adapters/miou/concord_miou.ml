@@ -9,11 +9,11 @@ let name = "miou"
 (* [parked], an Atomic
 
    State    Left by  To  By whom
-   nothing  park     r   the waiting task, which was cancelled in a shield; it then looks
-                         at [decision], and parks its thread until [r] is called
+   nothing  park     r   the waiting task, which was cancelled in a shield. It then reads
+                         [decision], and parks its thread until [r] is called
    r        never
 
-   Debt: whoever has decided calls what is in [parked] after that. *)
+   Debt: the code that has decided calls the function in [parked] after that. *)
 type 'a wait = {
   decision : 'a Decision.t;
   parked : unit Concord.Tools.Suspend.resumer Atomic.t;
@@ -31,14 +31,16 @@ let go_on = function Ok v -> v | Error e -> raise e
 
 (* --- In a task that was cancelled ------------------------------------------------- *)
 
-(* No other task of the domain runs meanwhile: so it must end some time. What would resume the
-   task may be one of these. So nothing tells a wait that is long from one that cannot end,
-   and only here a busy machine may turn an outcome: the task is cancelled, and raises that
-   earlier than [protect] would let it. doc/miou.mld says so. *)
+(* How long a cancelled task in a shield may block its thread. Meanwhile no other task of the
+   domain runs, although one of these may be the one that would resume it. So a long wait can't
+   be told from one that never ends, and needs a bound. Only here can a busy machine change an
+   outcome. The task then raises its cancellation earlier than [protect] should let it.
+   doc/miou.mld says so. *)
 let max_parked = 1.
 
 let park dying wait =
-  (* Also if it was decided: a signal handler may have interrupted whoever did. *)
+  (* This unparks even if the wait was decided, because a signal handler may have interrupted the
+     code that decided before it could unpark. *)
   let give_up () =
     let cancelled = Error (Dying.cause dying) in
     ignore (Decision.decide wait.decision cancelled : bool);
@@ -58,7 +60,7 @@ let park dying wait =
   forget_timeout ();
   go_on (outcome wait)
 
-(* The outcome of [Decision.offer], whose backtrace is that of the exception. *)
+(* Call it right after [Decision.offer], while the raw backtrace is that of its exception. *)
 let offered = function
   | Ok v -> v
   | Error e -> Printexc.raise_with_backtrace e (Printexc.get_raw_backtrace ())
@@ -75,8 +77,9 @@ let wait_without_effects dying block =
 
 (* --- In any other task -------------------------------------------------------------- *)
 
-(* The effect is performed, although the trigger is signalled before the loop looks at
-   it: a task whose trigger was signalled before would perform none. *)
+(* Performs the effect of a wait that is over already. A task whose trigger is signalled
+   performs no effect. So the trigger is signalled when the effect was performed, before the
+   loop reads it. *)
 let signalled_on_its_way trigger =
   let effc (type a) (_ : a Effect.t) :
       ((a, _) Effect.Deep.continuation -> _) option =
@@ -85,8 +88,8 @@ let signalled_on_its_way trigger =
   in
   Effect.Deep.try_with Trigger.await trigger { effc }
 
-(* What a signal handler raises may come too late, as the outcome is decided: then the
-   next wait on this thread raises it. *)
+(* A signal handler may raise when the outcome is decided already. Then the next wait on this
+   thread raises that exception. *)
 let await station wait how trigger =
   let dying = Station.dying station in
   match Dying.performing dying (fun () -> how trigger) with
@@ -99,7 +102,7 @@ let await station wait how trigger =
         Printexc.raise_with_backtrace e backtrace
       else Station.keep station e backtrace
 
-(* Cancelled, or not: what was decided is the task's. *)
+(* If an outcome was decided, the task gets it, even if the task was cancelled. *)
 let await_decision station wait trigger =
   let dying = Station.dying station in
   await station wait Trigger.await trigger;
@@ -132,7 +135,7 @@ let wait_in station block =
 
 (* --- The plug-in --------------------------------------------------------------------- *)
 
-(* [Domain.self] performs an effect: it shows that Miou's loop is around the caller, and
+(* [Domain.self] performs an effect. If that is handled, Miou's loop is around the caller. It
    raises if the task was cancelled. *)
 let is_in_miou () =
   match Miou.Domain.self () with
@@ -169,7 +172,7 @@ let here () =
 
 let protect f = Dying.shielded (Station.dying (here ())) f
 
-(* Miou tells nobody which task is running. *)
+(* Miou has no operation that says which task is running. *)
 let who () =
   ignore (here () : Station.t);
   Host_kit.Who.unknown name
@@ -185,8 +188,8 @@ let plugin =
       scopes = None;
     }
 
-(* A task that was cancelled at an effect of Miou's own, of which nothing is known here,
-   has got [Miou.Cancelled], in a further turn of the loop. *)
+(* A task may be cancelled at an effect of Miou's own, which is not seen here. Such a task has
+   got [Miou.Cancelled] in a later turn of the loop than that of the first call. *)
 let watch_end () =
   match Station.here () with
   | None -> Fun.const false

@@ -3,8 +3,8 @@ type t = {
   mutable last : int;  (** The turn in which a task was last cancelled. *)
   mutable cause : exn * Printexc.raw_backtrace;
   mutable shields : int;
-      (** Those that the effect on its way has passed; or those in which the
-          cancelled task is. *)
+      (** How many shields the effect on its way has passed. While a cancelled
+          task is unwound, it is the number of shields around it. *)
 }
 
 let never = -1
@@ -33,12 +33,14 @@ let raise_cause t =
 
 (* --- Shields ------------------------------------------------------------------ *)
 
-(* Miou has no values of tasks. So a shield is a handler that counts itself when an
-   effect passes it: the count is that of the task that performs the effect. *)
+(* Miou has no storage for each task, so the shields of a task are found by an effect. A shield
+   is a handler that counts itself when an effect passes it. So after an effect, the count is
+   the number of shields around the task that performed it. *)
 
 let is_shielded t = t.shields > 0
 
-(* A signal handler may perform an effect while another one is on its way. *)
+(* A signal handler may perform an effect while another one is on its way. If that one is
+   unhandled, the count of the outer one is restored. *)
 let performing t f =
   let before = t.shields in
   t.shields <- 0;
@@ -49,7 +51,7 @@ let performing t f =
 
 let leave t = if is_on t then t.shields <- t.shields - 1
 
-(* Does not touch the backtrace, which is still that of the function. *)
+(* Re-raises without touching the backtrace, which is still that of the function. *)
 let leave_by t e =
   leave t;
   raise_notrace e

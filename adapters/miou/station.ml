@@ -4,9 +4,9 @@ module Uid = Miou.Domain.Uid
 
 type pipe = { input : Miou_unix.file_descr; output : Unix.file_descr }
 
-(* The porter writes [thread] before the run's function is called. What follows [pipe] is
-   touched by its thread only, but that any thread of the domain sets [is_heard] to
-   [false]. *)
+(* The porter writes [thread] before the run's function is called. Only the porter's thread
+   uses the fields after [pipe]. The exception is [is_heard], which any thread of the domain
+   sets to [false]. *)
 type t = {
   domain : Uid.t;
   mutable thread : int;
@@ -14,14 +14,16 @@ type t = {
   pipe : pipe;
   dying : Dying.t;
   mutable kept : (exn * Printexc.raw_backtrace) option;
-      (** What a signal handler has raised too late. *)
+      (** An exception that a signal handler has raised too late. *)
   spin : Spin.t;
-  mutable bell : Miou.Trigger.t;  (** The porter waits for it, or has. *)
+  mutable bell : Miou.Trigger.t;
+      (** The porter waits for it, or has waited for it. *)
   mutable ear : Miou.Trigger.t;
       (** The listener waits for it, while the porter is awake. *)
   mutable listener : unit Miou.t option;
-      (** Rings it, when the pipe has bytes. *)
-  mutable is_heard : bool;  (** Does Miou still know that the listener reads? *)
+      (** Signals [bell] when the pipe has bytes. *)
+  mutable is_heard : bool;
+      (** [false] if Miou may have forgotten that the listener reads. *)
 }
 
 let dying t = t.dying
@@ -36,7 +38,7 @@ let raise_kept t =
 
 let this_thread () = Thread.id (Thread.self ())
 
-(* Those of the run in progress. *)
+(* The stations of the run in progress. *)
 let stations : t list Atomic.t = Atomic.make []
 let this_domain () = Uid.of_int (Domain.self () :> int)
 
@@ -50,8 +52,8 @@ let here () =
 
 (* --- Pipes -------------------------------------------------------------------- *)
 
-(* A resumer may be called when its run is over: so a pipe is never closed, but serves a
-   later run. There a byte too many does no harm. *)
+(* A resumer may be called after its run has ended. So a pipe is never closed, but a later run
+   uses it again. There, a byte too many does no harm. *)
 let pipes : pipe list Atomic.t = Atomic.make []
 
 let rec take_pipe () =
@@ -65,7 +67,7 @@ let rec take_pipe () =
 
 let byte = Bytes.make 1 '.'
 
-(* A full pipe wakes as well, and two bytes wake as one does. *)
+(* A full pipe wakes the loop as well, and a second byte does no harm. *)
 let rec ring pipe =
   match Unix.single_write pipe.output byte 0 1 with
   | (_ : int) -> ()
@@ -80,12 +82,14 @@ let resumer t decision trigger =
 
 (* --- The porter ---------------------------------------------------------------- *)
 
-(* How many messages one turn of the porter serves: there are other tasks as well. *)
+(* How many messages one turn of the porter serves. This is bounded, because other tasks have
+   to run too. *)
 let max_served = 1_000
 
-(* How many turns in vain before it sleeps. Meanwhile a message needs no system call, and
-   the loop does not sleep either. In one of them the porter looks longer, if no task has
-   had a turn since its last one: then the loop would sleep but for the porter. *)
+(* How many turns without a message the porter has before it sleeps. Meanwhile a message needs
+   no system call, and the loop doesn't sleep either. If no other task has run since the
+   porter's last turn, only the porter keeps the loop awake. Then the porter spins, in one of
+   these turns. *)
 let max_turns = 32
 
 let serve t =
@@ -101,8 +105,9 @@ let await trigger =
   | None -> ()
   | Some (e, backtrace) -> Printexc.raise_with_backtrace e backtrace
 
-(* Two tasks, as Miou_unix may forget that one of them reads. While one does, Miou asks the
-   system in each turn: so it reads only while the porter sleeps. *)
+(* The listener is a task of its own, because Miou_unix may forget that it reads, see
+   [on_spawn]. While a task reads, Miou makes a system call in each turn. So the listener reads
+   only while the porter sleeps. *)
 let listen t () =
   let buffer = Bytes.create 64 in
   let rec go () =
@@ -117,7 +122,7 @@ let listen t () =
 let is_running task = Miou.Promise.state task = Running
 let is_listening t = Option.fold t.listener ~none:false ~some:is_running
 
-(* What it has raised is a signal handler's. *)
+(* If the listener has ended, a signal handler raised in it, so [await_exn] raises that here. *)
 let stop_listening t =
   let stop listener =
     if is_running listener then Miou.cancel listener
@@ -140,8 +145,9 @@ let sleep t =
     if not (is_listening t) then stop_listening t
   end
 
-(* Miou calls it before each turn of its loop, and never again once it has raised. There is
-   no polling point, also none for a last call, unless the bell is rung. *)
+(* Miou calls this function before each turn of its loop, but never again once it has raised.
+   So a signal handler must not raise in it. Unless the bell is rung, it has no polling point,
+   not even that of a tail call. *)
 let before_turn t () =
   Dying.next_turn t.dying;
   if not t.is_heard then
@@ -153,7 +159,8 @@ let before_turn t () =
     end;
   ()
 
-(* A turn of the loop is one of some task. *)
+(* In each turn of the loop one task runs. So if the porter runs again in the next turn, no
+   other task was ready. *)
 let is_alone_after_yield t =
   let before = Dying.turn t.dying in
   Miou.yield ();
@@ -179,9 +186,9 @@ let porter t begun () =
   in
   go ~looks:true max_turns
 
-(* When a domain is spawned, Miou_unix 0.7 forgets all that waits for input, output or time
-   in the domain of the caller. The caller, if it is a task, may go to sleep before the
-   next turn. *)
+(* When a domain is spawned, Miou_unix 0.7 forgets all tasks that wait for input, output or
+   time in the domain of the caller. If the caller is a task, the loop may sleep before the
+   next turn, so the bell is rung at once. *)
 let on_spawn () =
   let domain = this_domain () in
   let hear t =
@@ -216,8 +223,8 @@ let start t begun =
   if Uid.equal t.domain (Miou.Domain.self ()) then Miou.async (porter t begun)
   else Miou.call ~pin:t.domain (porter t begun)
 
-(* If a porter or [f] raises, then all end. A porter does so if a signal handler raises in
-   it: nothing would wake the tasks of its domain any more. *)
+(* If a porter or [f] raises, all tasks end. A porter raises if a signal handler raises in it.
+   The run has to end then, because nothing would wake the tasks of the porter's domain. *)
 let main f () =
   let all = List.map create (Miou.Domain.self () :: Miou.Domain.all ()) in
   Atomic.set stations all;
@@ -244,7 +251,7 @@ let main f () =
 
 let runs = Atomic.make false
 
-(* All domains of the run have ended. *)
+(* Called when all domains of the run have ended. *)
 let leave () =
   let pipes_left = List.map (fun t -> t.pipe) (Atomic.get stations) in
   Atomic.set stations [];

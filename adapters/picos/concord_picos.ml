@@ -13,7 +13,7 @@ let () =
     | Invalid_argument message when message = not_configured ->
         Some
           (Printf.sprintf
-             "Invalid_argument(%S): Picos is not configured; call \
+             "Invalid_argument(%S): Picos is not configured. Call \
               Picos_io_select.configure () in the main thread before other \
               threads or domains start"
              message)

@@ -12,7 +12,7 @@ let suspend block = Spinning.suspend (current ()) block
 let protect f = Fiber.forbid (current ()) f
 let scope body = Scope.open_ (current ()) body
 
-(* --- Which fiber ---------------------------------------------------------- *)
+(* --- The identity of fibers ------------------------------------------------- *)
 
 let known : Host_kit.Who.t Fiber.FLS.t = Fiber.FLS.create ()
 let next_number = Atomic.make 1

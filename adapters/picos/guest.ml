@@ -4,17 +4,17 @@ module Control = Picos_std_structured.Control
 module Host_kit = Concord.Tools.Host_kit
 module Suspend = Concord.Tools.Suspend
 
-(* A scheduler of one fiber, that sleeps in the task in which it runs. It runs the
-   fiber inside of [Host_kit.using], and does outside of that whatever may suspend
-   the task. *)
+(* A scheduler of one fiber, which runs in a task of another host and sleeps by suspending that
+   task. It runs the fiber inside of [Host_kit.using]. Any operation that may suspend the task
+   runs outside of that. *)
 type t = { host : Host_kit.t; fiber : Fiber.t; group : group }
 
-(* All fibers of one [as_fiber]. *)
+(* The fibers of one [as_fiber]. *)
 and group = {
-  scope : Concord.Scope.t;  (** Of their tasks. *)
-  root : unit Computation.t;  (** Of the first fiber. *)
+  scope : Concord.Scope.t;  (** The scope of the tasks in which they run. *)
+  root : unit Computation.t;  (** The computation of the first fiber. *)
   cancellation : (exn * Printexc.raw_backtrace) option Atomic.t;
-      (** What the host raised first. *)
+      (** The first exception by which the host cancelled one of the tasks. *)
 }
 
 type 'r step =
@@ -25,21 +25,23 @@ type 'r step =
     }
       -> 'r step
 
-(* --- What the fiber performs ----------------------------------------------- *)
+(* --- The effects of the fiber ------------------------------------------------ *)
 
-(* What the host raises where a task waits is its cancellation. The fibers get that of
-   Picos, which bundles do not take for a failure; [run] raises the host's. *)
+(* An exception that the host raises where a task waits is the host's cancellation. The fibers
+   get the cancellation of Picos instead, because bundles don't take that for a failure. In the
+   end, [run] raises the host's. *)
 let cancelled_by_host t e backtrace =
   let cancellation = Some (e, backtrace) in
   ignore (Atomic.compare_and_set t.group.cancellation None cancellation : bool);
   Computation.cancel t.group.root Control.Terminate backtrace
 
-(* What defers the cancellation of the fiber defers that of the task. *)
+(* If the fiber forbids its cancellation, the cancellation of its task is deferred too. *)
 let if_forbidden_protect t f =
   if Fiber.has_forbidden t.fiber then Suspend.protect f else f ()
 
-(* [bell], an Atomic: set by the task in [block]; read by whoever signals the trigger,
-   after that. The task looks at the trigger after it has set the bell. *)
+(* [bell] is an Atomic. The task sets it in [block], and then reads the trigger. The code that
+   signals the trigger reads the bell after that. So one of the two sees what the other has
+   written, and no wake-up is lost. *)
 let ring _ bell () =
   match Atomic.get bell with
   | Some resumer -> ignore (resumer (Ok ()) : bool)
@@ -70,7 +72,8 @@ let await t trigger =
         | Some _ as cancelled -> cancelled
         | None -> Some (Control.Terminate, backtrace))
 
-(* [f ()], which raises nothing but the host's cancellation. *)
+(* Runs [f ()]. If that raises, it is the host's cancellation, and the fiber gets Picos's
+   instead. *)
 let or_terminate t f =
   match f () with
   | v -> v
@@ -80,13 +83,15 @@ let or_terminate t f =
       Fiber.check t.fiber;
       Printexc.raise_with_backtrace Control.Terminate backtrace
 
-(* An outcome, to tell it from the host's cancellation. *)
+(* The outcome of the wait is a value, so that an exception in it can't be confused with the
+   host's cancellation. *)
 type 'a outcome =
   | Value of 'a
   | Raises of exn
   | Raised of exn * Printexc.raw_backtrace
 
-(* What the host is asked to wait for, and for how the fiber is to go on. *)
+(* The [block] for the host. It makes outcomes of the resumer's results, and calls the resumer
+   if the fiber is cancelled. *)
 let outcome_of block canceler computation resumer =
   let told = function Ok v -> Value v | Error e -> Raises e in
   let prepare outcome = Ok (told outcome) in
@@ -137,8 +142,8 @@ let[@alert "-handler"] cancel_after t computation ~seconds e backtrace =
 
 (* --- Running ---------------------------------------------------------------- *)
 
-(* [using] may raise the task's cancellation before it calls [next], as the task may be on
-   another domain than before. *)
+(* [using] may raise the task's cancellation before it calls [next], because the task may be on
+   another domain than before. Then the fiber is cancelled, and [next] is called all the same. *)
 let enter t next =
   let begun = ref false in
   let next () =
@@ -188,7 +193,8 @@ let rec run : type r. t -> (Fiber.t -> r) -> r =
         answer (Host_kit.Who.answer question ~otherwise who)
     | e -> performs (fun () -> Effect.perform e)
   in
-  (* Of a task of a scheduler within, which has not handled it. *)
+  (* The effect comes from a task of another scheduler inside the fiber, which did not handle
+     it. So it stays unhandled. *)
   let refuse (type a) (e : a Effect.t) :
       ((a, r step) continuation -> r step) option =
     match e with
@@ -211,7 +217,7 @@ let rec run : type r. t -> (Fiber.t -> r) -> r =
       | Some (e, backtrace) -> Printexc.raise_with_backtrace e backtrace
       | None -> Printexc.raise_with_backtrace e backtrace)
 
-(* Scopes call what they fork, also if they are cancelled. *)
+(* A scope calls each function that it forks, even if it is cancelled. *)
 and spawn : t -> Fiber.t -> (Fiber.t -> unit) -> unit =
  fun t fiber main ->
   Fiber.check t.fiber;

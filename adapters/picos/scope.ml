@@ -7,13 +7,14 @@ let () =
     | Stopped -> Some "Concord_picos: the scope of the fiber was cancelled"
     | _ -> None)
 
-(* [live], an Atomic, counts the fibers of the scope that have not ended, and its body
-   as one. It is 0 once; whoever made it so signals [ended]. *)
+(* [live], an Atomic, counts the fibers of the scope that have not ended, and its body as one. It
+   becomes 0 only once. The fiber that makes it 0 signals [ended]. *)
 type scope = {
-  computation : unit Computation.t;  (** Of all fibers of the scope. *)
+  computation : unit Computation.t;
+      (** The computation of all fibers of the scope. *)
   live : int Atomic.t;
   ended : Trigger.t;
-  outer : scope list;  (** Those that the scope was opened in. *)
+  outer : scope list;  (** The scopes around this one. *)
 }
 
 (* The scopes that a fiber is in. *)
@@ -40,10 +41,11 @@ let fork t f =
   in
   match Fiber.spawn fiber main with
   | () ->
-      (* tasks begin in the order in which they were forked *)
+      (* Tasks have to begin in the order in which they were forked, so [fork] waits until this
+         one has begun. *)
       Wait.await_forbidding caller begun
   | exception e ->
-      (* [main] is not called *)
+      (* [main] will not be called, so it can't leave the scope. *)
       let backtrace = Printexc.get_raw_backtrace () in
       leave t;
       Printexc.raise_with_backtrace e backtrace
@@ -51,8 +53,9 @@ let fork t f =
 let cancel t () =
   Computation.cancel t.computation Stopped (Printexc.get_callstack 0)
 
-(* The body has the computation of the scope. What cancels the fiber is passed on to that,
-   unless the fiber forbids it; the scope can cancel the body in any case. *)
+(* The body runs with the computation of the scope. A cancellation of the fiber is passed on to
+   that computation, unless the fiber forbids it. The scope itself can cancel the body in any
+   case. *)
 let run_scope t fiber body =
   let outer = Fiber.get_computation fiber in
   let forbid = Fiber.exchange fiber ~forbid:false in
@@ -82,7 +85,7 @@ let open_ fiber body =
   else begin
     let (Packed from) = Fiber.get_computation fiber in
     let canceler = Computation.canceler ~from ~into:t.computation in
-    (* a computation that has returned is not cancelled any more *)
+    (* If the computation has returned, [try_attach] fails, but the fiber isn't cancelled. *)
     let attached = Computation.try_attach from canceler in
     if not attached then Fiber.check fiber;
     let finally () = if attached then Computation.detach from canceler in

@@ -2,20 +2,21 @@ open Picos
 module Host_kit = Concord.Tools.Host_kit
 module Private = Concord.Private
 
-(* What [block] answered. *)
+(* The result of [block]. *)
 type answer = None_yet | Wait | Value | Exception
 
-(* How far a fiber came that looks before it sleeps. From its first turn on its computation
-   knows [canceler], until the wait is over. *)
+(* The state of a fiber that spins before it sleeps. From its first turn until the wait is over,
+   [canceler] is attached to its computation. *)
 type wait = {
   fiber : Fiber.t;
   trigger : Trigger.t;
-      (** For its sleep. The canceler signals it, too: the fiber may be about to
-          sleep. *)
+      (** The fiber sleeps on it. The canceler signals it too, because the fiber
+          may be about to sleep. *)
   mutable answer : answer;
   mutable canceler : Trigger.t option;
   mutable cancel : unit Concord.Tools.Suspend.resumer;
-      (** What the canceler calls, and does not keep alive itself. *)
+      (** The canceler calls it. It is stored here, because the canceler doesn't
+          keep it alive. *)
 }
 
 let refuse _ = false
@@ -63,7 +64,7 @@ let spinning wait =
     {
       check = ignore;
       turn = (fun cancel -> turn wait cancel);
-      (* The canceler has asked [cancel], or asks nobody. *)
+      (* [cancel] isn't needed here. If there is a canceler, it calls [cancel] itself. *)
       suspend =
         (fun ~cancel:_ block ->
           let told = Option.is_some wait.canceler in
@@ -79,8 +80,8 @@ let new_wait fiber =
     cancel = refuse;
   }
 
-(* All that is allocated: there a signal handler may raise, and [spin] is not to wait for
-   the end of a wait that never began. *)
+(* Makes all allocations. A signal handler may raise in them, and then the wait never begins. So
+   [spin] must not wait for its end. *)
 let prepare fiber spin block =
   match
     let wait = new_wait fiber in
@@ -110,7 +111,7 @@ let suspend_spinning fiber spin turns block =
 
 let spins = Domain.DLS.new_key Host_kit.Spin.create
 
-(* In two halves: what spinning needs is made only if there is one. *)
+(* The objects that spinning needs are made only if the fiber spins. *)
 let suspend fiber block =
   Fiber.check fiber;
   let spin = Domain.DLS.get spins in

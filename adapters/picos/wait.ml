@@ -2,11 +2,12 @@ open Picos
 module Host_kit = Concord.Tools.Host_kit
 module Decision = Host_kit.Decision
 
-(* A resumer decides, and then signals the trigger that the fiber awaits. Cancelling
-   the fiber does the same: so it is decided when the fiber is cancelled, and not only
-   when it has its turn. *)
+(* A resumer decides, and then signals the trigger that the fiber awaits. A cancellation of the
+   fiber does the same. So the outcome is decided when the fiber is cancelled, and not only
+   when the fiber runs again. *)
 
-(* What a signal handler raises may have come too early; to signal twice does no harm. *)
+(* A signal handler may raise before the trigger was signalled, so it is signalled again.
+   Signalling twice does no harm. *)
 let signal trigger =
   match Trigger.signal trigger with
   | () -> ()
@@ -22,7 +23,7 @@ let resume decision trigger outcome =
     true
   end
 
-(* Computations that return signal too. *)
+(* A computation also signals when it returns, and then there is no exception. *)
 let give_up _ resumer computation =
   match Computation.canceled computation with
   | Some (e, _) -> ignore (resumer (Error e) : bool)
@@ -31,7 +32,7 @@ let give_up _ resumer computation =
 let[@alert "-handler"] canceler resumer computation =
   Trigger.from_action (Host_kit.weakly resumer) computation give_up
 
-(* Whoever cancels the computation calls the resumer. *)
+(* The code that cancels the computation calls the resumer. *)
 let attach_canceler computation resumer =
   let canceler = canceler resumer computation in
   if Computation.try_attach computation canceler then Some canceler
@@ -40,14 +41,15 @@ let attach_canceler computation resumer =
     None
   end
 
-(* The scheduler need not see that the fiber is cancelled: the resumer is called. *)
+(* The scheduler need not notice that the fiber is cancelled, because the canceler calls the
+   resumer. *)
 let await_forbidding fiber trigger =
   let await () = ignore (Trigger.await trigger : (exn * _) option) in
   Fiber.forbid fiber await
 
-(* The effect of a wait that ends at once: [Yield], of a turn, is a constant. A trigger that
-   was signalled before performs no effect: so this one is signalled when its effect is on
-   its way. *)
+(* Performs the effect of a wait that ends at once. [Yield] won't do, because it is a constant,
+   and a handler can't tell its calls apart. Awaiting a signalled trigger performs no effect.
+   So this trigger is signalled when its effect was performed. *)
 let touch () =
   let trigger = Trigger.create () in
   let effc (type a) (e : a Effect.t) :
@@ -58,7 +60,7 @@ let touch () =
   ignore
     (Effect.Deep.try_with Trigger.await trigger { effc } : (exn * _) option)
 
-(* If [e] is the fiber's cancellation, then from where it came. *)
+(* The backtrace of the fiber's cancellation, if that is [e]. *)
 let cancelled_at fiber e =
   match Fiber.canceled fiber with
   | Some (cancellation, backtrace) when cancellation == e -> Some backtrace
@@ -71,8 +73,8 @@ let raise_in fiber e =
 
 let go_on fiber = function Ok v -> v | Error e -> raise_in fiber e
 
-(* Whoever cancels the computation calls the resumer; or signals the trigger himself, if
-   [told]. *)
+(* The code that cancels the computation calls the resumer. If [told], other code does that, and
+   signals the trigger. *)
 let await fiber trigger resumer ~told =
   if told || Fiber.has_forbidden fiber then await_forbidding fiber trigger
   else begin
@@ -82,7 +84,7 @@ let await fiber trigger resumer ~told =
     Option.iter (Computation.detach computation) canceler
   end
 
-(* [told]: then the outcome of a fiber that is cancelled is not decided here. *)
+(* If [told], the cancellation of the fiber is decided elsewhere, not here. *)
 let sleep fiber trigger ~told block =
   let decision = Decision.create () in
   let resumer outcome = resume decision trigger outcome in
@@ -97,7 +99,8 @@ let sleep fiber trigger ~told block =
   | Error _ ->
       if Decision.is_undecided (Decision.outcome decision) then
         await fiber trigger resumer ~told
-      else (* resumed in [block]: the others go on first *)
+      else
+        (* The fiber was resumed in [block]. The others that were resumed run first. *)
         Fiber.forbid fiber Fiber.yield;
       let outcome = Decision.outcome decision in
       if Decision.is_undecided outcome then Fiber.check fiber;

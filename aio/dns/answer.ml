@@ -4,17 +4,18 @@ type t =
   | No_address
   | No_such_name
 
-(* A wrong record should not be kept for years. *)
+(* A bound for how long a record is kept, because a wrong one should not be kept for years. *)
 let longest = 86_400
 
 let error_of_code = function
   | 1 -> "did not understand the question"
   | 2 -> "failed"
-  | 4 -> "does not know such questions"
+  | 4 -> "does not support this kind of question"
   | 5 -> "refused"
   | code -> Printf.sprintf "answered with the code %d" code
 
-(* What [f] gives for the data of the records of [name], and the least of [ttl] and theirs. *)
+(* The results of [f] for the records of [name], and the smallest time to live of these and
+   [ttl]. *)
 let about name ttl f records =
   List.fold_right
     (fun (r : Message.record) (found, ttl) ->
@@ -23,7 +24,8 @@ let about name ttl f records =
       | None -> (found, ttl))
     records ([], ttl)
 
-(* RFC 2308: without a SOA record the absence is not to be kept. *)
+(* How long the absence of an address may be kept. By RFC 2308, it must not be kept without a SOA
+   record. *)
 let absence (m : Message.t) ttl =
   List.find_map
     (fun (r : Message.record) ->
@@ -37,14 +39,15 @@ let of_message ~name kind (m : Message.t) =
     | Message.Address (k, a) when k = kind -> Some a
     | _ -> None
   and alias = function Message.Alias target -> Some target | _ -> None in
-  (* Each alias uses up a record, unless they form a cycle. *)
+  (* Each alias needs a record of its own. So if there are more steps than records, the aliases
+     form a cycle. *)
   let rec follow current ttl left =
     match about current ttl address m.answers with
     | (_ :: _ as addresses), ttl -> Ok (Addresses addresses, ttl)
     | [], _ -> (
         match about current ttl alias m.answers with
         | target :: _, ttl when left > 0 -> follow target ttl (left - 1)
-        | _ :: _, _ -> Error "gave aliases that lead in a circle"
+        | _ :: _, _ -> Error "gave aliases that form a cycle"
         | [], _ -> (
             match absence m ttl with
             | Some ttl -> Ok (No_address, ttl)

@@ -12,7 +12,8 @@ module By_time = Set.Make (struct
   let compare = compare
 end)
 
-(* [times] has the time and key of each answer. *)
+(* [times] has the expiry time and the key of each answer, so that the first one to expire is
+   found fast. *)
 type 'v t = {
   size : int;
   count : int;

@@ -15,31 +15,31 @@ type error =
   | Failed of string
 
 let error_message = function
-  | Invalid_name -> "not a name of a host"
+  | Invalid_name -> "not a valid host name"
   | No_such_name -> "no such name"
-  | No_address -> "the name has no such address"
+  | No_address -> "the name has no address of this kind"
   | Timed_out -> "no server answered in time"
   | Failed what -> what
 
 type answer = (Answer.t, error) result
 
-(* A query in progress. Who asks forces it: so the first asker runs it, and the next one does
-   if that is cancelled. *)
+(* A query in progress. Each asker forces [answer], so the first one runs the query. If that is
+   cancelled, the next one runs it. *)
 type query = { answer : answer Lazy.t; askers : int }
 type state = { cache : Answer.t Cache.t; queries : query By_key.t }
 
 (* [state], the only Atomic here
 
-   Of each key    Left by                To           By whom
-   neither        join                   a query      the first asker
-   a query of n   join                   n + 1        an asker, unless it has ended
-                  join                   another      an asker, if it has ended
-                  keep                   and answer   the asker that runs the query
-                  leave                  n - 1        an asker that joined it, in any case
-                  leave                  no query     the last one of these
-   an answer      keep of another one    neither      the task that does that, if there are too many
+   State of a key  Left by                To           By whom
+   neither         join                   a query      the first asker
+   a query of n    join                   n + 1        an asker, unless the query has ended
+                   join                   another      an asker, if the query has ended
+                   keep                   and answer   the asker that runs the query
+                   leave                  n - 1        each asker that joined it, in any case
+                   leave                  no query     the last one of these
+   an answer       keep of another one    neither      the task that keeps it, if they are too many
 
-   Each change is one compare-and-set; nothing is owed after it. *)
+   Each change is one compare-and-set, and nothing has to be done after it. *)
 type t = {
   hosts : Hosts.t;
   servers : Unix.sockaddr list;
@@ -65,7 +65,7 @@ let name_of_server = function
   | ADDR_INET (address, port) ->
       Printf.sprintf "%s, port %d" (Unix.string_of_inet_addr address) port
 
-(* One try. The answer, with how long it may be kept. *)
+(* Asks the server once. The result has the answer, and how long it may be kept. *)
 let try_server t name kind server =
   let failed what =
     Error
@@ -92,7 +92,7 @@ let rec one_after_another try_ = function
       | Ok found -> Ok found
       | Error _ -> one_after_another try_ others)
 
-(* The first answer, or the last failure. *)
+(* The result is the first answer, or the last failure if all servers fail. *)
 let all_at_once try_ servers =
   let decided = Promise.create ()
   and left = Atomic.make (List.length servers) in
@@ -114,7 +114,7 @@ let ask_servers t name kind =
   in
   attempt t.attempts
 
-(* --- One query for all that ask --------------------------------------------- *)
+(* --- One query for all askers ------------------------------------------------ *)
 
 let keep t key answer ttl =
   if ttl > 0 then
@@ -173,7 +173,7 @@ let ask t key =
 
 exception Unknown
 
-(* Instead of {!ask}: what is known. *)
+(* Used in place of {!ask} to find only answers that are in the cache. *)
 let known t key =
   match Cache.find (Atomic.get t.state).cache ~now:(t.now ()) key with
   | Some answer -> Ok answer
@@ -191,7 +191,7 @@ let rec addresses ?(aliases = 0) ask name kind =
       Error (Failed "too many aliases")
   | Ok (Alias target) when Message.is_name target ->
       addresses ~aliases:(aliases + 1) ask target kind
-  | Ok (Alias _) -> Error (Failed "an alias of what is not a name")
+  | Ok (Alias _) -> Error (Failed "an alias leads to an invalid name")
 
 let of_both ipv4 ipv6 =
   match (ipv4, ipv6) with
@@ -293,10 +293,11 @@ let create ?(resolv_conf = "/etc/resolv.conf") ?(hosts = "/etc/hosts") ?servers
     Printf.ksprintf (fun s -> invalid_arg ("Concord_dns.create: " ^ s)) format
   in
   if servers = [] then refuse "no servers";
-  if not (timeout > 0.) then refuse "a timeout of %g" timeout;
-  if not (limit > 0.) then refuse "a limit of %g" limit;
-  if attempts < 1 then refuse "attempts of %d" attempts;
-  if size < 1 then refuse "a size of %d" size;
+  if not (timeout > 0.) then
+    refuse "timeout must be positive, but is %g" timeout;
+  if not (limit > 0.) then refuse "limit must be positive, but is %g" limit;
+  if attempts < 1 then refuse "attempts must be at least 1, but is %d" attempts;
+  if size < 1 then refuse "size must be at least 1, but is %d" size;
   {
     hosts = Hosts.of_lines (lines hosts);
     servers;

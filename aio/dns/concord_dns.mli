@@ -18,7 +18,7 @@
       # addresses "192.0.2.1"
       - : (string list, string) result = Ok ["192.0.2.1"]
       # addresses "two..dots"
-      - : (string list, string) result = Error "not a name of a host"
+      - : (string list, string) result = Error "not a valid host name"
     ]}
 
     {2 Cached answers}

@@ -16,10 +16,10 @@ let with_connected kind server f =
 let answers ~id name kind (m : Message.t) =
   m.is_response && m.id = id && m.questions = [ (name, Some kind) ]
 
-(* Without extensions (RFC 6891) a server sends no more than 512 bytes. *)
+(* This is enough, because without extensions (RFC 6891) a server sends at most 512 bytes. *)
 let longest_datagram = 4096
 
-(* The socket is connected, so the system drops what others send. *)
+(* The socket is connected, so the system drops datagrams of other senders. *)
 let by_udp server name kind =
   with_connected SOCK_DGRAM server @@ fun fd ->
   let id = random_id () and b = Bytes.create longest_datagram in

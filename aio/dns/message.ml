@@ -20,7 +20,7 @@ type t = {
   authority : record list;
 }
 
-(* Of the bytes of a name, with the length of each label and the final 0. *)
+(* The largest number of bytes of a name. It counts the length of each label and the final 0. *)
 let longest = 255
 let code_of_kind = function A -> 1 | Aaaa -> 28
 let class_in = 1
@@ -38,7 +38,7 @@ let query ~id name kind =
     invalid_arg (Printf.sprintf "Message.query: %S is not a name" name);
   let b = Buffer.create 64 in
   Buffer.add_uint16_be b id;
-  (* recursion desired *)
+  (* The flag "recursion desired". *)
   Buffer.add_uint16_be b 0x0100;
   List.iter (Buffer.add_uint16_be b) [ 1; 0; 0; 0 ];
   List.iter
@@ -53,7 +53,7 @@ let query ~id name kind =
 
 (* --- Reading ---------------------------------------------------------------- *)
 
-(* Each function gives what stands at a position, and the position behind it. *)
+(* Each function returns the value at a position, and the position behind it. *)
 
 let check s pos length =
   if pos + length > String.length s then raise (Malformed "it ends too early")
@@ -74,8 +74,8 @@ let u32 s pos =
 let most_pointers = 127
 
 let name s pos =
-  (* [start]: where these labels begin; a pointer leads further back. [labels]: the last one
-     first. *)
+  (* The labels in [labels], last one first, began at [start]. A pointer must lead to a place
+     before that, so that there is no cycle. *)
   let rec from ~start ~pointers size labels pos =
     match u8 s pos with
     | 0, pos -> (labels, pos)
@@ -132,7 +132,7 @@ let data s pos ~code ~length =
   | 6, _ ->
       let _, pos = name s pos in
       let _, pos = name s pos in
-      (* before it: serial, refresh, retry, expire *)
+      (* The 16 bytes before it are serial, refresh, retry and expire. *)
       Authority (positive (fst (u32 s (pos + 16))))
   | (1 | 28), _ -> raise (Malformed "an address of a wrong length")
   | _ -> Other

@@ -16,7 +16,7 @@ let address s =
   | address -> Some address
   | exception Failure _ -> None
 
-(* Without the final dot; the root is no domain to search. *)
+(* Removes the final dot. The result is [None] for the root, which can't be searched. *)
 let domain name =
   let name = String.lowercase_ascii name in
   let length = String.length name in

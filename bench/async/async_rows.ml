@@ -2,7 +2,7 @@ open Concord_bench
 open Case
 open Async
 
-(* As [Host.lwt_times]: no closure for each. *)
+(* Like [Host.lwt_times], this allocates no closure for each round. *)
 let times n f =
   let left = ref n in
   let rec loop () =
@@ -13,7 +13,7 @@ let times n f =
   in
   loop ()
 
-(* As [Host.serial], in Async. *)
+(* [Host.serial] in Async. *)
 let serial ~put ~take n =
   let produce () =
     let last = ref 0 in
@@ -45,8 +45,9 @@ let mvar_concord n =
   let box = Mvar.create_empty () in
   serial ~put:(Mvar.put box) ~take:(fun () -> Mvar.take box) n
 
-(* A writer waits while the pipe holds more than its budget: with so many messages
-   and one of its own, as the producer of a stream does. *)
+(* A pipe's writer waits while the pipe holds more messages than its budget. So the pipe holds
+   one message more, which belongs to the waiting writer. A stream's producer waits with a
+   message too. *)
 let pipe size_budget n =
   let reader, writer = Pipe.create ~size_budget () in
   serial ~put:(Pipe.write writer) ~take:(fun () -> Pipe.read_exn reader) n
@@ -56,7 +57,7 @@ let stream_concord capacity n =
   let open Concord_async in
   serial ~put:(Stream.add stream) ~take:(fun () -> Stream.take stream) n
 
-(* The task waits for what it has made, before it fills that. *)
+(* The task begins to await a fresh promise, and then fills it. *)
 let fresh create await fill n =
   let wait () =
     let promise = create () in
@@ -74,7 +75,7 @@ let promise =
   let create () = Concord.Promise.create () in
   fresh create Concord_async.Promise.await Concord.Promise.fill
 
-(* Async's choice does not take: whoever has chosen does. *)
+(* Async's choice does not take the value. The task takes it after it has chosen. *)
 let choose n =
   let box = Mvar.create () and empty = Mvar.create () in
   let chosen box = Deferred.choice (Mvar.value_available box) (fun () -> box) in

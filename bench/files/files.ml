@@ -1,5 +1,6 @@
-(* What small files in the page cache cost, by Concord_aio and by Stdlib: of each row the
-   median, and the quartiles, of some runs, which take turns. *)
+(* Measures reading small files that are in the page cache, by Concord_aio and by Stdlib.
+   Prints the median and the quartiles of each row over some runs, in which the rows take
+   turns. *)
 
 module Aio = Concord_aio
 
@@ -19,7 +20,7 @@ let time f =
 
 let quartile sorted n = sorted.(n * (Array.length sorted - 1) / 4)
 
-(* Microseconds for each call of a function. *)
+(* Prints microseconds per call of each function. *)
 let measure title rows =
   Printf.printf "%s\n" title;
   let samples = List.map (fun (name, f) -> (name, f, ref [])) rows in

@@ -1,5 +1,5 @@
-// The rows of Go: a process that measures one case, asked and answering like
-// the others (see ../worker.mli).
+// The rows of Go. This process measures one case. Its requests and answers are
+// like those of the others (../worker.mli).
 package main
 
 import (
@@ -14,24 +14,24 @@ import (
 	"time"
 )
 
-// A measurement does n operations and is the nanoseconds that they took, or
-// holds n things and is the bytes that they need.
+// A measurement does n operations and returns their time in nanoseconds, or it
+// holds n things and returns their size in bytes.
 type measurement func(n int) float64
 
 const (
 	crewSize = 10
 	permits  = 3
 	ways     = 4
-	// So many messages pass before the clock is read.
+	// The number of messages before the clock is read.
 	meeting = 1000
 	waiters = 100_000
-	// The lazy values that are read in one turn of the loop.
+	// The number of lazy values that one round of the loop reads.
 	width = 8
-	// No sample takes so long, unless something waits for ever.
+	// Every sample takes less, unless something waits forever.
 	patience = 120 * time.Second
 )
 
-// The most goroutines of a crew.
+// The greatest number of goroutines in a crew.
 var crowd int
 
 // The cases on one processor.
@@ -66,7 +66,7 @@ var serial = map[string]measurement{
 	"wait-100000":            wait(100_000),
 }
 
-// The cases on two.
+// The cases on two processors.
 var parallel = map[string]measurement{
 	"mutex-work-parallel":  mutexParallel,
 	"condition-parallel":   condition,
@@ -101,7 +101,7 @@ func main() {
 		n := number(request[0])
 		crowd = number(request[1])
 		alarm := time.AfterFunc(patience, func() { panic("no end of " + name) })
-		// What needs many goroutines warms up by itself, or is to find no memory that is free.
+		// Cases with many goroutines warm up themselves, or need a process without free memory.
 		if !strings.HasSuffix(name, "100000") && !strings.HasSuffix(name, "-bytes") {
 			measure(1 + n/10)
 		}
@@ -128,8 +128,8 @@ func check(what string, expected, actual int) {
 	}
 }
 
-// transfer times n messages of a sender to a receiver, which has two functions
-// for that: send sends the numbers from 1 to n, and receive adds up so many.
+// transfer returns the time of n messages from a sender to a receiver. send sends
+// the numbers from 1 to n, and receive adds up n numbers.
 func transfer(n int, send func(n int), receive func(n int) int) float64 {
 	go func() {
 		send(meeting)
@@ -143,8 +143,8 @@ func transfer(n int, send func(n int), receive func(n int) int) float64 {
 	return ns
 }
 
-// crew has size goroutines that call work, which is to do an operation and call
-// another in it until that is false: then n operations were timed.
+// crew runs work in size goroutines. work does operations, and calls another in
+// each, until that returns false. Then n operations have been timed.
 func crew(size, n int, hold, free func(), work func(another func() bool)) float64 {
 	warm := min(size, meeting)
 	var operations atomic.Int64
@@ -168,7 +168,7 @@ func crew(size, n int, hold, free func(), work func(another func() bool)) float6
 			all.Done()
 		}()
 	}
-	// So that all of them wait.
+	// Lets all of them begin to wait.
 	runtime.Gosched()
 	free()
 	all.Wait()
@@ -313,8 +313,8 @@ func channel(capacity int) measurement {
 	}
 }
 
-// pipeline has one goroutine that parses items, four workers, each of which turns
-// an item so many times, an odd number, and one that adds up the results.
+// pipeline has one goroutine that parses items, four workers that transform each
+// item by an odd number of turns, and one goroutine that adds up the results.
 func pipeline(turns int) measurement {
 	const workers = 4
 	const centre = 1_000_000_000
@@ -531,7 +531,7 @@ func wait(size int) measurement {
 	return func(n int) float64 {
 		tasks := min(size, crowd)
 		rounds := (n + tasks - 1) / tasks
-		// The first is to warm up.
+		// The first round warms up.
 		waitRound(tasks)
 		ns := 0.0
 		for range rounds {
@@ -575,7 +575,7 @@ func waitRound(tasks int) float64 {
 	for int(came.Load()) < tasks {
 		runtime.Gosched()
 	}
-	// So that all of them wait, also one that was interrupted when it had come.
+	// Lets all of them begin to wait, even one that was preempted just after it came.
 	runtime.Gosched()
 	check("goroutines that did not wait", 0, int(continued.Load()))
 	runtime.GC()

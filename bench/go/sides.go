@@ -1,4 +1,4 @@
-// The cases with one goroutine on each of two processors, other than channels; and what a goroutine costs.
+// The cases, other than channels, with one goroutine on each of two processors, and the cost of a goroutine.
 package main
 
 import (
@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// What is done while a mutex is locked, and between: see ../bench_mutex.ml.
+// The work while a mutex is locked, and between two locks, see ../bench_mutex.ml.
 const (
 	whileLocked = 10
 	between     = 250
@@ -16,11 +16,11 @@ const (
 
 type counter struct {
 	count int
-	// Each has a cache line of its own.
+	// Gives each counter a cache line of its own.
 	_ [7]int
 }
 
-// What a function counts by itself would be kept in a register.
+// These are global, because a local counter would be kept in a register.
 var owned [2]*counter
 
 func (c *counter) work(times int) {
@@ -29,7 +29,7 @@ func (c *counter) work(times int) {
 	}
 }
 
-// both has two goroutines that call side with their number and n/2 at the same time, after some calls to warm up.
+// both runs side in two goroutines at the same time, with their index and n/2, after some operations to warm up.
 func both(n int, side func(i, n int)) float64 {
 	var ready, all sync.WaitGroup
 	times := make([]float64, 2)
@@ -198,7 +198,7 @@ func forkJoin(n int) float64 {
 	return since(start)
 }
 
-// blocked is by how many bytes the process grows while n goroutines wait for a channel to be closed.
+// blocked returns by how many bytes the process grows while n goroutines wait until a channel is closed.
 func blocked(n int) float64 {
 	gate := make(chan struct{})
 	var waiting atomic.Int64

@@ -1,4 +1,4 @@
-// The server of the group web: net/http on one processor.
+// The server of the group web, which is net/http on one processor.
 package main
 
 import (

@@ -1,5 +1,5 @@
 #!/bin/sh
-# build.sh SOURCE TARGET: makes a program of the rows of Node.js. Where that is not installed the target is empty.
+# build.sh SOURCE TARGET: makes a program of the rows of Node.js. If Node.js is not installed, the target is an empty file.
 set -eu
 if node=$(command -v node); then
   { echo "#!$node"; cat "$1"; } >"$2"

@@ -1,10 +1,10 @@
-// The rows of Node.js: a process that measures one case, asked and answering like the others (see ../worker.mli).
+// The rows of Node.js. This process measures one case. Its requests and answers are like those of the others (../worker.mli).
 'use strict';
 const readline = require('node:readline');
 
 const depth = 25;
 
-// As in OCaml: both halves are one.
+// As in OCaml, both subtrees are the same object.
 function make(height) {
   if (height === 0) return null;
   const half = make(height - 1);

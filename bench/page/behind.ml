@@ -2,15 +2,15 @@ open Results
 
 type who = Own | Library | Language
 
-(* In some groups the variant of a program is in the place of the library. *)
+(* In some groups the field for the library contains the variant of a program. *)
 let is_ours row =
   String.starts_with ~prefix:"concord" row.impl
   || row.group = "fib"
      && List.mem row.impl [ "composed"; "unsplit"; "as-printed"; "mvar" ]
 
-(* What does less than ours by design is nobody's library: the bare effect, or loop, the
-   same operation without an event, an iterator, a style's own MVar; and the styles are
-   ours all. *)
+(* These rows do less than Concord by design, so they belong to no library: the bare effect, a
+   bare loop, the same operation without an event, an iterator, and a style's own MVar. The
+   styles all belong to Concord. *)
 let does_less row =
   List.mem row.group [ "effect"; "debug"; "scale" ]
   || List.mem row.impl [ "bare"; "no-event"; "select"; "none" ]
@@ -21,7 +21,7 @@ let who_is ~ours peer =
   if List.mem peer.impl [ "go"; "tokio"; "node" ] then Language
   else if
     peer.host = ours.host || (peer.impl = "eio" && ours.host = "eio")
-    (* a server of Eio's *)
+    (* a server of Eio *)
   then Own
   else Library
 
@@ -34,8 +34,7 @@ let best lines =
 
 let is_thread row = row.host = "thread"
 
-(* Of all pairs the fastest peer against ours, which is the one that the peer is least
-   ahead of. *)
+(* Takes the fastest peer, and compares it with the Concord row that it is least ahead of. *)
 let of_case who rows =
   let ours, peers = List.partition is_ours rows in
   let against peer =

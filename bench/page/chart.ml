@@ -8,7 +8,7 @@ let distinct list =
 
 (* --- Curves --- *)
 
-(* A case PREFIX-NUMBER. *)
+(* Splits a case that is named PREFIX-NUMBER. *)
 let split case =
   match String.rindex_opt case '-' with
   | None -> None
@@ -21,7 +21,7 @@ let split case =
 let comparisons results group =
   Option.value ~default:[] (List.assoc_opt group (groups results))
 
-(* As in the tables: the median of the baseline, times the ratio. *)
+(* As in the tables, the value is the median of the baseline times the ratio. *)
 let point c n row =
   let of_line (line : Line.t) =
     let first, median, third = line.times in

@@ -1,4 +1,4 @@
-(** Charts of results: which rows, as which points. *)
+(** The charts of results, and the rows that they show as points. *)
 
 type t = { file : string; plot : Plot.t }
 
@@ -12,9 +12,9 @@ val curves :
   Results.t ->
   t list
 (** The absolute figures of the cases [PREFIX-NUMBER], as {!Line} has them, over
-    the number; one curve for each [impl@host]. [scale] is by what they are
-    divided, and the unit that is then written. None, if there are fewer than
-    two numbers. *)
+    the number. There is one curve for each [impl@host]. [scale] is the divisor
+    of the figures and the unit after the division. The result is [None] if
+    there are fewer than two numbers. *)
 
 val times :
   file:string ->
@@ -24,8 +24,8 @@ val times :
   only:(Results.row -> bool) ->
   Results.t ->
   t list
-(** {!Line.times} of rows in these cases, which have a label each. None without
-    rows. *)
+(** {!Line.times} of rows in these cases, each of which has a label. [None] if
+    there are no rows. *)
 
 val distinct : 'a list -> 'a list
-(** Each once, where its first is. *)
+(** Each element once, at its first position. *)

@@ -46,7 +46,7 @@ let at_most limit ~says pairs =
   let findings results =
     let find { group; case; row } =
       Option.to_result
-        ~none:(Printf.sprintf "%s %s is not there" case row)
+        ~none:(Printf.sprintf "%s %s is not in the results" case row)
         (Results.find results ~group ~case row)
     in
     let finding (a, b) =

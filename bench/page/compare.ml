@@ -5,19 +5,20 @@ type change = Better | Worse | Level
 type pair = {
   before : row;
   after : row;
-  times : float;  (** So many times better is [after]. *)
+  times : float;  (** How many times better [after] is. *)
   change : change;
 }
 
 type t = {
   pairs : pair list;
-  incomparable : (row * string) list;  (** In both, and why they are not. *)
+  incomparable : (row * string) list;
+      (** Rows in both files that can't be compared, with the reasons. *)
   only_before : row list;
   only_after : row list;
 }
 
-(* Beyond the spread: what lies between the quartiles of one run does not overlap with
-   that of the other. *)
+(* A change counts only if it exceeds the spread, so that the quartile ranges of the two runs
+   do not overlap. *)
 let change ~before ~after times =
   let a1, _, a3 = quartiles before and b1, _, b3 = quartiles after in
   let few row = Array.length row.samples < fewest_turns in
@@ -36,10 +37,11 @@ let pair before after =
     else median before /. median after
   in
   if before.unit_ <> after.unit_ then
-    Error (Printf.sprintf "another unit: %s, then %s" before.unit_ after.unit_)
+    Error
+      (Printf.sprintf "the unit was %s, and is %s now" before.unit_ after.unit_)
   else if not (Float.is_finite times && times > 0.) then
     Error
-      (Printf.sprintf "no ratio of %g and %g" (median before) (median after))
+      (Printf.sprintf "%g and %g have no ratio" (median before) (median after))
   else Ok { before; after; times; change = change ~before ~after times }
 
 let key row = (row.group, row.case, row.impl, row.host)

@@ -1,4 +1,4 @@
-(** What has changed between two runs. *)
+(** Compares two runs. *)
 
 type t
 

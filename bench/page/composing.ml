@@ -1,9 +1,9 @@
-(* Section 7 of "Effectively Composing Concurrency Libraries", chapter 6 of the thesis,
-   and what the paper motivates and does not measure. *)
+(* Section 7 of "Effectively Composing Concurrency Libraries", chapter 6 of the thesis, and
+   claims that the paper makes without a measurement. *)
 
 open Paper
 
-(* The paper says "on par" and "no additional overhead". *)
+(* The paper writes "on par" and "no additional overhead". *)
 let on_par = 1.05
 
 (* --- Table 1 --- *)
@@ -43,7 +43,7 @@ let table_1 =
 
 (* --- Figures 8 and 9 --- *)
 
-(* [impl] and others, in each comparison that has both. *)
+(* Returns [impl] and the others for each comparison that has both. *)
 let composed_and others (comparison : Results.comparison) =
   let rows = comparison.baseline :: comparison.others in
   match List.find_opt (fun (r : Results.row) -> r.impl = "composed") rows with
@@ -52,7 +52,7 @@ let composed_and others (comparison : Results.comparison) =
       List.filter (fun (r : Results.row) -> List.mem r.impl others) rows
       |> List.map (fun other -> (row, other))
 
-(* The paper did not measure that. *)
+(* The paper did not measure more domains than cores. *)
 let more_domains (c : Results.comparison) =
   String.ends_with ~suffix:"more domains than cores" c.title
 
@@ -116,7 +116,7 @@ let with_baseline (comparison : Results.comparison) =
   List.filter is_part comparison.others
   |> List.map (fun row -> (row, comparison.baseline))
 
-(* The same, had those tasks never been there. *)
+(* The same, with a row in which those tasks never existed. *)
 let with_absent (comparison : Results.comparison) =
   let absent (row : Results.row) =
     List.find_opt
@@ -160,7 +160,7 @@ let cancellation =
         (patterns "fifo" @ patterns "eio");
   }
 
-(* --- What the paper motivates --- *)
+(* --- Claims without a measurement in the paper --- *)
 
 let motivated =
   let search host =

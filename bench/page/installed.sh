@@ -1,7 +1,7 @@
 #!/bin/sh
-# installed.sh CARGO_LOCK: prints a module that says which versions are installed where the benchmark is built.
+# installed.sh CARGO_LOCK: prints a module with the versions of the libraries that are installed when the benchmark is built.
 
-# Some packages of Debian say nothing to findlib; then the version of the package is meant.
+# Some Debian packages give findlib no version. For them this takes the version of the package.
 version() {
   folder=$(ocamlfind query "$1" 2>/dev/null) || return
   version=$(ocamlfind query -format '%v' "$1")

@@ -10,7 +10,7 @@ type t = {
   drift : float;
 }
 
-(* --- What is a difference --- *)
+(* --- Which differences count --- *)
 
 let negligible = 0.03
 
@@ -32,8 +32,8 @@ let median row =
   let _, median, _ = quartiles row in
   median
 
-(* Of a rate, what part of the requests that were due was answered: how many are due may
-   change from turn to turn, as the machine does. *)
+(* For a rate, this uses the fraction of the due requests that were answered, because the
+   number of due requests may change from turn to turn with the machine's speed. *)
 let drift_of row =
   if row.more_is_better && Array.length row.offered = Array.length row.samples
   then drift (Array.map2 ( /. ) row.samples row.offered)
@@ -76,7 +76,7 @@ exception Contradiction of string
 
 let is_rate unit_ = String.ends_with ~suffix:"/s" unit_
 
-(* What printing three digits may change. *)
+(* Printing only three digits may change a ratio by this much. *)
 let rounding = 0.02
 
 let check lines =

@@ -1,38 +1,39 @@
-(** One line of a table: the one form of all of them. *)
+(** A line of a table. All tables have this form. *)
 
 type t = {
   name : string;
-  baseline : string;  (** The name of another line; [""] if this is one. *)
+  baseline : string;
+      (** The name of another line, or [""] if this line is a baseline. *)
   times : float * float * float;
-      (** The time, or what else it costs, in proportion to the baseline's of
-          the same turns: the first quartile, the median, the third quartile.
-          Lower is better, also where the absolute figure is a rate. *)
+      (** The time, or another cost, in proportion to the baseline's in the same
+          turns: the first quartile, the median, the third quartile. Lower is
+          better, even if the absolute figure is a rate. *)
   absolute : float;
   unit_ : string;
   turns : int;
   drift : float;
-      (** {!val-drift} of the baseline; if it answers requests that are due, of
-          what part of them it answers. *)
+      (** The {!val-drift} of the baseline. For requests that are due at a rate,
+          it is the drift of the answered fraction. *)
 }
 
 val drift : float array -> float
-(** How far samples of neighbouring turns are apart: the median of the absolute
-    logarithms of their quotients. *)
+(** How much samples of neighbouring turns differ. It is the median of the
+    absolute logarithms of their quotients. *)
 
 val negligible : float
-(** 3 %. To move code about changes a figure by so much. *)
+(** 3 %. Just moving code may change a figure by this much. *)
 
 val is_beyond : drift:float -> limit:float -> float * float * float -> bool
 (** Whether all quartiles are on one side of the limit, and the median is
     farther from it than the drift and than {!negligible}. *)
 
 val is_clear : t -> bool
-(** {!is_beyond} 1. *)
+(** {!is_beyond} with the limit 1. *)
 
 val of_row : base:Results.row -> Results.row -> t option
-(** The absolute figure is the median of the baseline, times [times]: thus all
-    figures of a table are at one speed of the machine. [None] if the two do not
-    have enough turns in common. *)
+(** The absolute figure is the median of the baseline times [times]. So all
+    figures of a table are for the same speed of the machine. [None] if the two
+    rows do not have enough turns in common. *)
 
 val of_baseline : Results.row -> t
 
@@ -41,16 +42,16 @@ val of_baseline : Results.row -> t
 exception Contradiction of string
 
 val check : t list -> unit
-(** Each absolute figure, divided by that of its baseline, is between the
-    quartiles.
+(** Checks that each absolute figure, divided by that of its baseline, is
+    between the quartiles.
 
-    @raise Contradiction naming the first line of which this is not true. *)
+    @raise Contradiction with the first line that fails this check. *)
 
 val cell : t option -> string
-(** As [0.85 [0.80 0.94]], or [no clear difference [0.97 1.04]]. *)
+(** For example, [0.85 [0.80 0.94]] or [no clear difference [0.97 1.04]]. *)
 
 val figure : float -> string
-(** Three digits or so. *)
+(** About three digits. *)
 
 val cells : head:string list -> string list list -> string
 (** A table of Markdown. *)
@@ -58,12 +59,12 @@ val cells : head:string list -> string list list -> string
 val table : t list -> string
 (** All lines, one below the other.
 
-    @raise Contradiction as {!check} does. *)
+    @raise Contradiction like {!check}. *)
 
 val beside :
   corner:string ->
   columns:string list ->
   (string * t * t option list) list ->
   string
-(** Lines of the same names beside each other: first the baseline, by its
+(** Lines of the same names side by side. The baseline comes first, with its
     absolute figure. *)

@@ -1,4 +1,4 @@
-(** What is said of a paper. *)
+(** The claims of a paper. *)
 
 type part = {
   title : string;
@@ -8,7 +8,7 @@ type part = {
 
 type t = { name : string; parts : part list }
 
-(* Shorthands of the papers below *)
+(* Abbreviations for the modules of the papers. *)
 
 let subject group case row = { Claim.group; case; row }
 

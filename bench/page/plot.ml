@@ -11,7 +11,7 @@ let is_possible () =
     (fun folder -> Sys.file_exists (Filename.concat folder program))
     (String.split_on_char ':' path)
 
-(* The colours of Okabe and Ito, those that are dark enough on white first. *)
+(* The colours of Okabe and Ito. Those that are dark enough on white come first. *)
 let colours =
   [|
     "#0072B2"; "#D55E00"; "#009E73"; "#000000"; "#CC79A7"; "#E69F00"; "#56B4E9";
@@ -21,11 +21,12 @@ let shapes = [| 7; 5; 9; 11; 13; 6; 4; 8; 10; 12 |]
 let dashes = [| "1"; "2"; "4"; "5"; "3" |]
 let nth array i = array.(i mod Array.length array)
 
-(* Gnuplot's strings in single quotes know no other escape. *)
+(* Gnuplot's strings in single quotes have no other escape. *)
 let quoted text =
   "'" ^ String.concat "''" (String.split_on_char '\'' text) ^ "'"
 
-(* From that on, small values would not be told from zero. *)
+(* From this ratio on the axis is logarithmic, because small values could not be distinguished
+   from zero. *)
 let many_times = 8.
 
 let range values =
@@ -62,7 +63,7 @@ let axis_of_x t =
       ]
       @ if is_logarithmic values then [ "set logscale x" ] else []
 
-(* Gnuplot itself may leave a logarithmic axis with one number, or none. *)
+(* Gnuplot itself may put only one number on a logarithmic axis, or none. *)
 let logarithmic_tics (least, most) =
   let decade = Float.floor (Float.log10 least) in
   let decades = int_of_float (Float.ceil (Float.log10 most) -. decade) in
@@ -94,7 +95,7 @@ let axis_of_y t =
     ]
   else [ "set yrange [0:*]" ]
 
-(* An end of a bar may be no logarithm, or not be known. *)
+(* The end of a bar may be unknown, or may have no logarithm. *)
 let data i { points; _ } =
   let line { x; low; y; high } =
     Printf.sprintf "%.17g %.17g %.17g %.17g" x y

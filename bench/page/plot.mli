@@ -1,14 +1,14 @@
-(** Pictures, by gnuplot, as SVG.
+(** Draws pictures as SVG, with gnuplot.
 
-    A point is the median of its samples, and a bar through it reaches from the
-    first to the third quartile. Series differ by shape and dash too, so that
-    they are told apart in grey. *)
+    A point is the median of its samples, with a bar from the first to the third
+    quartile. Series also differ by shape and dash, so that they can be
+    distinguished in grey. *)
 
 type point = { x : float; low : float; y : float; high : float }
 type series = { name : string; points : point list }
 
 type axis =
-  | Categories of string list  (** The first is at 1. *)
+  | Categories of string list  (** The first category is at 1. *)
   | Numbers of string
       (** The label, with the unit. The axis is logarithmic if the points are
           positive and the largest is many times the smallest. *)
@@ -16,7 +16,7 @@ type axis =
 type t = {
   x : axis;
   y : string;
-  level : float option;  (** Where a line is drawn across. *)
+  level : float option;  (** Draws a horizontal line at this value. *)
   series : series list;
 }
 
@@ -32,5 +32,5 @@ val by_category :
   categories:string list ->
   (string * (string -> point option)) list ->
   t
-(** Series whose points stand side by side in each category. A function gives
-    the point of a category, whose [x] does not matter. *)
+(** Series whose points stand side by side in each category. A function returns
+    the point of a category, and its [x] is ignored. *)

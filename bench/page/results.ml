@@ -29,8 +29,7 @@ type comparison = { title : string; baseline : row; others : row list }
 
 (* --- Versions --- *)
 
-(* The words of a row's names, and the libraries or languages that each stands
-   for. *)
+(* The words in the names of rows, with the libraries or languages that they stand for. *)
 let libraries =
   [
     ("eio", "Eio");
@@ -115,7 +114,8 @@ let comparison_of rows =
     others = List.filter (fun row -> row != baseline) rows;
   }
 
-(* The parts of a list whose elements have equal keys, each where its first is. *)
+(* Splits a list into parts whose elements have equal keys. The parts are in the order of their
+   first elements. *)
 let by key list =
   let add parts x =
     let k = key x in

@@ -1,22 +1,23 @@
-(** What runs found. *)
+(** The results of runs. *)
 
 type row = {
   group : string;
   case : string;
   impl : string;
   host : string;
-  title : string;  (** What one operation is. *)
+  title : string;  (** Describes one operation. *)
   comparison : int option;
-      (** Which of the group's it is in. [None] where a file does not say it. *)
-  is_baseline : bool;  (** Of its comparison. *)
+      (** The index of the comparison in its group. [None] if the file does not
+          have it. *)
+  is_baseline : bool;  (** Whether it is the baseline of its comparison. *)
   unit_ : string;
   more_is_better : bool;
   samples : float array;
-      (** Those of equal index, in one comparison, were taken in the same turn.
-      *)
+      (** Samples of one comparison that have the same index were taken in the
+          same turn. *)
   offered : float array;
-      (** The requests per second that were due while the sample of equal index
-          was taken. Empty where there is no such rate. *)
+      (** The requests per second that were due while the sample with the same
+          index was taken. Empty if there is no such rate. *)
 }
 
 type run = {
@@ -24,13 +25,15 @@ type run = {
   date : string;
   command : string;
   effort : string;
-  versions : (string * string) list;  (** Of what the rows run. *)
-  left_out : string list;  (** What was not measured, and why. *)
+  versions : (string * string) list;
+      (** The versions of the libraries that the rows use. *)
+  left_out : string list;
+      (** The rows that were not measured, with the reasons. *)
   rows : row list;
 }
 
 type t = run list
-(** Each group is in one of the runs. *)
+(** Each group is in exactly one of the runs. *)
 
 type comparison = { title : string; baseline : row; others : row list }
 
@@ -41,12 +44,12 @@ val of_measured :
   row list
 
 val versions : row list -> (string * string) list
-(** Those that are installed of what the rows run. *)
+(** The installed versions of the libraries that the rows use. *)
 
 val add : run -> t -> t
 (** The groups of the run replace those of the same names. *)
 
-(** {1 Questions} *)
+(** {1 Queries} *)
 
 val rows : t -> row list
 
@@ -54,27 +57,27 @@ val name : row -> string
 (** [impl@host]. *)
 
 val quartiles : row -> float * float * float
-(** Of the samples. The second is the median. *)
+(** The quartiles of the samples. The second one is the median. *)
 
 val find : t -> group:string -> case:string -> string -> row option
-(** By [impl@host]. *)
+(** Finds a row by its [impl@host]. *)
 
 val groups : t -> (string * comparison list) list
-(** In the order of the runs. *)
+(** The groups in the order of the runs. *)
 
 val base_of : comparison -> row -> row option
-(** What a row is compared with: on threads with Stdlib's, and else with the
-    first row of its case, or the baseline if it is the only one of its case.
-    [None] for a row that is compared with nothing. *)
+(** The row that a row is compared with. On threads it is Stdlib's row.
+    Otherwise it is the first row of its case, or the baseline if the row is the
+    only one of its case. [None] if the row is compared with nothing. *)
 
 val in_turns :
   (float -> float -> float) -> row -> row -> (float * float * float) option
-(** [in_turns f a b] is the quartiles of [f] in the turns that both rows had.
-    [None] unless both are of one comparison and had {!fewest_turns} together.
+(** [in_turns f a b] is the quartiles of [f] in the turns that both rows have.
+    [None] unless both are in one comparison and have {!fewest_turns} in common.
 *)
 
 val turns : row -> row -> int
-(** How many both had. *)
+(** The number of turns that both have. *)
 
 val fewest_turns : int
-(** 3. Quartiles of fewer mean nothing. *)
+(** 3, because quartiles of fewer turns mean nothing. *)

@@ -4,7 +4,7 @@ exception Malformed of string
 
 (* --- Written --- *)
 
-(* Five digits are more than a sample is worth. *)
+(* A sample is less precise than five digits. *)
 let json_of_floats floats =
   let rounded x = float_of_string (Printf.sprintf "%.5g" x) in
   `List (List.map (fun x -> `Float (rounded x)) (Array.to_list floats))
@@ -41,7 +41,7 @@ let conditions run =
     ("left_out", strings run.left_out);
   ]
 
-(* A line for each row: then a difference of two files can be read. *)
+(* Writes each row on a line, so that a diff of two files is readable. *)
 let write file t =
   let output channel run =
     List.iter
@@ -70,7 +70,7 @@ let write file t =
 
 (* --- Read ---
 
-   Each function below is told where it is, for the message. *)
+   Each function below gets its position in the file, for the error message. *)
 
 let malformed where what = raise (Malformed (where ^ ": " ^ what))
 
@@ -82,18 +82,18 @@ let field where json key =
 let text where json key =
   match field where json key with
   | `String text -> text
-  | _ -> malformed where (Printf.sprintf "%S is no string" key)
+  | _ -> malformed where (Printf.sprintf "%S is not a string" key)
 
 let number where what = function
   | (`Float _ | `Int _) as json -> (
       match Yojson.Safe.Util.to_number json with
       | n when Float.is_finite n -> n
       | _ -> malformed where (what ^ " is not finite"))
-  | _ -> malformed where (what ^ " is no number")
+  | _ -> malformed where (what ^ " is not a number")
 
 let list where what = function
   | `List list -> list
-  | _ -> malformed where (what ^ " is no list")
+  | _ -> malformed where (what ^ " is not a list")
 
 let optional json key ~default read =
   match Yojson.Safe.Util.member key json with
@@ -103,7 +103,7 @@ let optional json key ~default read =
 let texts where what json =
   let text = function
     | `String text -> text
-    | _ -> malformed where (what ^ " holds something else than strings")
+    | _ -> malformed where (what ^ " has elements that are not strings")
   in
   List.map text (list where what json)
 
@@ -111,7 +111,7 @@ let is_rate unit_ = String.ends_with ~suffix:"/s" unit_
 
 let row_of_json file i json =
   let where = Printf.sprintf "%s: row %d" file i in
-  (match json with `Assoc _ -> () | _ -> malformed where "is no object");
+  (match json with `Assoc _ -> () | _ -> malformed where "is not an object");
   let text = text where json in
   let numbers key what =
     optional json key ~default:[||] (fun numbers ->
@@ -134,7 +134,7 @@ let row_of_json file i json =
     comparison =
       optional json "comparison" ~default:None (function
         | `Int i -> Some i
-        | _ -> malformed where "\"comparison\" is no integer");
+        | _ -> malformed where "\"comparison\" is not an integer");
     is_baseline =
       optional json "baseline" ~default:false (fun json -> json = `Bool true);
     unit_;
@@ -148,11 +148,11 @@ let row_of_json file i json =
 let versions_of_json file json =
   let version = function
     | name, `String version -> (name, version)
-    | _ -> malformed file "a version is no string"
+    | _ -> malformed file "a version is not a string"
   in
   match field file json "versions" with
   | `Assoc versions -> List.map version versions
-  | _ -> malformed file "\"versions\" is no object"
+  | _ -> malformed file "\"versions\" is not an object"
 
 let run_of_json file json =
   let text key = text file json key in
@@ -172,8 +172,8 @@ let run_of_json file json =
 let read file =
   match Yojson.Safe.from_file file with
   | `List runs -> List.map (run_of_json file) runs
-  | _ -> malformed file "is no list of runs"
+  | _ -> malformed file "is not a list of runs"
   | exception Yojson.Json_error reason ->
       malformed file
-        ("is no JSON: " ^ String.concat " " (String.split_on_char '\n' reason))
+        ("is not JSON: " ^ String.concat " " (String.split_on_char '\n' reason))
   | exception Yojson.Safe.Util.Type_error (reason, _) -> malformed file reason

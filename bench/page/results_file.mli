@@ -1,4 +1,4 @@
-(** What runs found, as it is saved and read. *)
+(** Saves and reads results. *)
 
 exception Malformed of string
 (** The message begins with the name of the file. *)
@@ -7,7 +7,7 @@ val write : string -> Results.t -> unit
 (** @raise Sys_error if the file cannot be written. *)
 
 val read : string -> Results.t
-(** Reads what {!write} has written.
+(** Reads a file that {!write} has written.
 
-    @raise Malformed if it is anything else.
+    @raise Malformed if the file has other contents.
     @raise Sys_error if the file cannot be read. *)

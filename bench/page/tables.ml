@@ -1,6 +1,6 @@
 open Results
 
-(* --- Rows beside each other: a line for each case, the baseline first --- *)
+(* --- Rows side by side, a line for each case, with the baseline first --- *)
 
 type line = { label : string; group : string; case : string; suffix : string }
 
@@ -69,7 +69,7 @@ let table_1 =
       line "mvar" "table1-parallel" "two domains";
     ]
 
-(* Threads are compared with what Stdlib has for them. *)
+(* Threads are compared with Stdlib's own structures. *)
 let threads =
   let at impl = impl ^ "@thread" in
   beside ~corner:"four threads"
@@ -206,7 +206,7 @@ let fib results =
        (List.concat_map (numbered results "fib") [ "throughput-"; "p90-" ]))
     results
 
-(* --- Rows one below the other --- *)
+(* --- Rows below each other --- *)
 
 let lines_of c =
   let line row =
@@ -284,14 +284,14 @@ let versions results =
   |> List.map (fun (name, version) -> name ^ " " ^ version)
   |> String.concat ", "
 
-(* What decides about a claim: that of its findings which says most against it. *)
+(* The finding that decides about a claim is the one that contradicts it most. *)
 let deciding findings =
   let verdict = Claim.verdict findings in
   let of_it =
     List.filter (fun (f : Claim.finding) -> f.verdict = verdict) findings
   in
   match (of_it, List.length findings) with
-  | [], _ -> "none of its rows is there"
+  | [], _ -> "none of its rows is in the results"
   | f :: _, 1 -> f.what
   | f :: _, n -> Printf.sprintf "%d of %d; %s" (List.length of_it) n f.what
 

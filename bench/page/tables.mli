@@ -1,10 +1,10 @@
 (** The tables of README.md, bench/RESULTS.md and bench/ROWS.md. *)
 
 val all : (string * (Results.t -> string)) list
-(** By their names. *)
+(** All tables by their names. *)
 
 val charts : Results.t -> Chart.t list
-(** Those of the documents. *)
+(** The charts of the documents. *)
 
 val measured : string -> Results.comparison -> string
-(** A comparison of that group: its title, its rows, and what grows. *)
+(** A comparison of that group, with its title, its rows and its growth. *)

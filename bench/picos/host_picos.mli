@@ -1,6 +1,6 @@
 (** Picos's scheduler for one domain, {!Picos_mux_fifo}. *)
 
 val run : (unit -> 'a) -> 'a
-(** In a flock. *)
+(** Runs the function in a flock. *)
 
 val host : Concord_bench.Host.t

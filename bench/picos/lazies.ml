@@ -33,7 +33,7 @@ let waiting tasks =
   let wait = Bench_lazy_wait.wait host operations ~yield:Control.yield in
   picos (Printf.sprintf "wait-%d" tasks) (Crowd (tasks, wait))
 
-(* Forcing for the first time asks which fiber it is. *)
+(* Needs [run], because the first forcing asks for the current fiber. *)
 let eight () = run (fun () -> Bench_lazy.eight Lazy.from_fun Lazy.force)
 
 module Chain =

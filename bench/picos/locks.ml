@@ -4,8 +4,7 @@ open Picos_std_structured
 open Picos_std_sync
 open Host_picos
 
-(* As in the modules of the other implementations, each case has loops of its
-   own. *)
+(* Each case has loops of its own, as in the modules of the other implementations. *)
 
 (* --- Mutexes -------------------------------------------------------------- *)
 
@@ -89,7 +88,7 @@ let condition (shape : Host.shape) n =
   let t = (Mutex.create (), Condition.create (), ref empty) in
   shape ~produce:(produce t) ~consume:(consume t) n
 
-(* --- Barriers, of a mutex and a condition ---------------------------------- *)
+(* --- Barriers, made of a mutex and a condition ------------------------------ *)
 
 let barrier_parallel n =
   let mutex = Mutex.create () and condition = Condition.create () in
@@ -115,7 +114,7 @@ let barrier_parallel n =
 let cancelled =
   Bench_cancel.in_crowd host (fun _ f ->
       let task = Flock.fork_as_promise f in
-      (* It begins, and waits. *)
+      (* Lets the task begin and wait. *)
       Control.yield ();
       Promise.terminate task;
       match Promise.await task with

@@ -101,7 +101,7 @@ let bounded_row kind shape capacity =
     (Printf.sprintf "stream%d-%s" capacity kind)
     (Time (through_bounded ~capacity shape))
 
-(* --- Streams, which are unbounded, and of which every reader sees all ------ *)
+(* --- Streams. They are unbounded, and every reader sees all messages ------- *)
 
 let receive cursor =
   let v, next = Stream.read !cursor in

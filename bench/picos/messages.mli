@@ -1,12 +1,12 @@
-(** What messages go through: boxes, bounded queues, streams. *)
+(** Boxes, bounded queues and streams. *)
 
 type 'a box
-(** Picos has no box for one value. This is the simplest that its structures
-    make: a field between two binary semaphores, of which one says that it is
-    empty and one that it is full. *)
+(** Picos has no box for one value. This is the simplest one that its structures
+    can make. It is a field between two binary semaphores, one of which tells
+    that it is empty, and the other that it is full. *)
 
 val box : 'a -> 'a box
-(** An empty box. The value is only there to be in the field. *)
+(** An empty box. The value only fills the field, and is never taken. *)
 
 val put : 'a box -> 'a -> unit
 val take : 'a box -> 'a

@@ -1,3 +1,3 @@
-(** What a task costs. *)
+(** The cost of a task. *)
 
 val rows : Concord_bench.Case.row list

@@ -1,11 +1,11 @@
 #!/bin/sh
-# build.sh TARGET: compiles the rows of Tokio, without the network. Where Rust or the crate is not there (see HACKING.md)
-# the target is empty.
+# build.sh TARGET: compiles the rows of Tokio, without the network. If Rust or the crate is missing (see HACKING.md), the target
+# is an empty file.
 set -eu
 target=$1
 here=$(dirname "$0")
 cargo=$(command -v cargo || command -v "${HOME:-/root}/.cargo/bin/cargo" || :)
-# Outside of what dune removes; it is there for both profiles and for later.
+# This folder is outside the folders that dune cleans, so it stays, and serves both profiles.
 : "${CARGO_TARGET_DIR:=$PWD/../../.cargo-target}"
 export CARGO_TARGET_DIR
 if [ -n "$cargo" ] && PATH=$(dirname "$cargo"):$PATH cargo build --quiet --release --locked --offline --jobs 2 \

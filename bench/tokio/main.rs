@@ -1,4 +1,4 @@
-//! The rows of Tokio: a process that measures one case, asked and answering like the others (see ../worker.mli).
+//! The rows of Tokio. This process measures one case. Its requests and answers are like those of the others (../worker.mli).
 
 use std::sync::{mpsc::RecvTimeoutError::Timeout, Arc};
 use std::time::{Duration, Instant};
@@ -7,17 +7,17 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{mpsc, oneshot, Barrier, Mutex};
 use tokio::task::{spawn, yield_now};
 
-/// So many messages pass before the clock is read.
+/// The number of messages before the clock is read.
 const MEETING: usize = 1000;
 const WAYS: usize = 4;
 const CREW: usize = 10;
-/// Of the messages in a mailbox: see ../bench_mailbox.ml.
+/// The bursts of messages in a mailbox, see ../bench_mailbox.ml.
 const BURST: usize = 100;
 const CREDIT: usize = 10;
-/// What is done while a mutex is locked, and between: see ../bench_mutex.ml.
+/// The work while a mutex is locked, and between two locks, see ../bench_mutex.ml.
 const WHILE_LOCKED: usize = 10;
 const BETWEEN: usize = 250;
-/// No sample takes so long, unless something waits for ever.
+/// Every sample takes less, unless something waits forever.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 type Sample = Pin<Box<dyn Future<Output = f64> + Send>>;
@@ -30,8 +30,8 @@ fn check(what: &str, expected: usize, actual: usize) {
     assert!(actual == expected, "{what}: {actual} instead of {expected}");
 }
 
-/// Times n messages that the expression $receive adds up, for $m of them; the future $send sends them, after some to warm
-/// up.
+/// Returns the time of n messages. The future $send sends them, and the expression $receive adds up $m of them. Some messages
+/// before them warm up.
 macro_rules! transfer {
     ($n:expr, $send:expr, $m:ident => $receive:expr) => {{
         let sender = spawn($send);
@@ -94,7 +94,7 @@ async fn mailbox(n: usize) -> f64 {
     })
 }
 
-/// Tokio has no rendezvous: the channels have a capacity of one.
+/// Tokio has no rendezvous, so the channels have a capacity of one.
 async fn select4(n: usize) -> f64 {
     let (to, from): (Vec<_>, Vec<_>) = (0..WAYS).map(|_| mpsc::channel(1)).unzip();
     let send = async move {
@@ -107,7 +107,7 @@ async fn select4(n: usize) -> f64 {
     let [mut a, mut b, mut c, mut d]: [mpsc::Receiver<usize>; WAYS] = from.try_into().unwrap();
     let mut early = 0;
     let ns = transfer!(n, send, m => {
-        // A message of the next round may come before the last one of this round: the sum tells.
+        // A message of the next round may come before the last one of this round. The sum shows when all have come.
         let all = m * (m + 1) / 2;
         let mut sum = early;
         while sum < all {
@@ -165,7 +165,7 @@ async fn mutex_free(n: usize) -> f64 {
 }
 
 async fn mutex_contended(n: usize) -> f64 {
-    // How many were done, when the clock was read, and the time.
+    // The number of operations, the start time, and the duration.
     let shared = Arc::new(Mutex::new((0, Instant::now(), 0.)));
     let hold = shared.lock().await;
     let mut crew = Vec::new();
@@ -281,7 +281,7 @@ fn main() {
     for line in std::io::stdin().lock().lines() {
         let n: usize = line.unwrap().split(' ').next().unwrap().parse().unwrap();
         let run = |n| {
-            // In a task of the runtime: what waits on the main thread itself is not one of its workers.
+            // Runs in a task of the runtime, because the main thread is not one of its workers.
             let task = runtime.spawn(sample(&case, n));
             let (ended, end) = std::sync::mpsc::channel::<()>();
             std::thread::spawn(move || {

@@ -1,6 +1,6 @@
-(* Plain Eio's side of the group [web]. It has the parser of examples/http, and no
-   Concord. Like lwt_web.ml it is the least that is a server: it has no time limits
-   and no orderly end. *)
+(* The plain Eio server of the group [web]. It has the parser of examples/http, and doesn't use
+   Concord. Like lwt_web.ml, it is a minimal server, without time limits and without an orderly
+   shutdown. *)
 
 open Eio.Std
 module Read = Eio.Buf_read
@@ -32,7 +32,7 @@ let answer ~keep_alive =
     (Http.Header.to_string response.headers)
     text
 
-(* Requests with a body are not answered, because nobody reads it. *)
+(* Requests with a body are not answered, because this server doesn't read bodies. *)
 let serve socket _address =
   Eio.Net.(setsockopt socket Sockopt.TCP_NODELAY true);
   let reader = Read.of_flow socket ~initial_size:4096 ~max_size:8192 in
@@ -47,7 +47,7 @@ let serve socket _address =
   next ()
 
 let () =
-  (* As in examples/web_server. *)
+  (* The same size as in examples/web_server. *)
   Gc.set { (Gc.get ()) with minor_heap_size = 32 * 1024 };
   Eio_main.run @@ fun env ->
   Switch.run @@ fun sw ->
@@ -56,5 +56,5 @@ let () =
   (match Eio.Net.listening_addr socket with
   | `Tcp (_, port) ->
       Printf.printf "eio_web: listening on http://127.0.0.1:%d\n%!" port
-  | `Unix _ -> assert false (* see [address] *));
+  | `Unix _ -> assert false (* [address] is an internet address *));
   Eio.Net.run_server socket serve ~on_error:ignore

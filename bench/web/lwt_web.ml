@@ -1,4 +1,4 @@
-(* Lwt's side of the group [web]: lwt_web.exe cohttp, or lwt_web.exe http. *)
+(* The Lwt servers of the group [web], lwt_web.exe cohttp and lwt_web.exe http. *)
 
 open Lwt.Syntax
 open Http_service
@@ -7,9 +7,9 @@ let text = "Hello, world\n"
 
 (* --- The parser of examples/http under plain Lwt --- *)
 
-(* The same code reads requests and makes answers, so that schedulers are compared.
-   Otherwise it is the least that is a server: it has no time limits, no bounds and
-   no orderly end, all of which the example has. *)
+(* This server reads requests and makes answers with the same code as the others, so that only
+   the schedulers differ. Otherwise it is minimal. It has no time limits, no bounds and no
+   orderly shutdown, all of which the example has. *)
 
 let rec write_all socket text start =
   let length = String.length text - start in
@@ -18,7 +18,7 @@ let rec write_all socket text start =
     let* written = Lwt_unix.write_string socket text start length in
     write_all socket text (start + written)
 
-(* What has come is parsed without waiting. *)
+(* Parses the bytes that have arrived, without waiting. *)
 let fed_input () =
   let fed = ref "" in
   let read ~limit:_ =
@@ -78,7 +78,7 @@ let () =
         prerr_endline "usage: lwt_web.exe cohttp|http";
         exit 2
   in
-  (* As in examples/web_server. *)
+  (* The same size as in examples/web_server. *)
   Gc.set { (Gc.get ()) with minor_heap_size = 32 * 1024 };
   Sys.set_signal Sys.sigpipe Signal_ignore;
   let socket = Unix.socket ~cloexec:true PF_INET SOCK_STREAM 0 in

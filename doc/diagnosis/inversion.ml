@@ -4,7 +4,7 @@ open Concord.Tools
 let accounts = Debug.named "accounts" (Mutex.create ())
 let journal = Debug.named "journal" (Mutex.create ())
 
-(* So that it happens each time. *)
+(* Makes sure that the deadlock happens each time. *)
 let both_have_one = Barrier.create 2
 
 let transfer () =

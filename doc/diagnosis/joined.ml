@@ -4,7 +4,7 @@ open Concord.Tools
 let samples = Debug.named "samples" (Stream.create 100)
 let stop = Debug.named "stop" (Promise.create ())
 
-(* In a thread, as it writes to a disk. *)
+(* Runs in a thread, because it writes to a disk. *)
 let rec write () =
   match Stream.take samples with
   | sample ->
@@ -28,7 +28,7 @@ let rec measure () =
 let shut_down writer =
   Promise.await stop;
   Thread.join writer;
-  print_endline "all is written"
+  print_endline "all samples are written"
 
 let () =
   Eio_main.run (fun _ ->

@@ -1,6 +1,6 @@
 (* Runs a program that hangs until it has reported a cycle or a stall, and prints the first
-   report: without what differs each time. With "sigquit" as second argument it asks for
-   reports by this signal until two in a row are the same, and prints the last one. *)
+   report without the parts that differ each time. With "sigquit" as second argument it asks
+   for reports by this signal until two in a row are the same, and prints the last one. *)
 
 let replace pattern by text = Str.global_replace (Str.regexp pattern) by text
 
@@ -10,7 +10,7 @@ let without_times text =
   |> replace "[0-9]+\\.[0-9] s" "N s"
   |> replace "doc/diagnosis/" ""
 
-(* Which wait began first differs too: the entries of each part are sorted. *)
+(* Sorts the entries of each part, because it differs each time which wait began first. *)
 let sorted text =
   let is_first line =
     (not (String.starts_with ~prefix:" " line))
@@ -48,7 +48,7 @@ let has pattern text =
   | (_ : int) -> String.ends_with ~suffix:"\n" text
   | exception Not_found -> false
 
-(* A cycle is reported at once, and again when nothing goes on. *)
+(* A cycle is reported at once, and again when no task continues. *)
 let first text =
   match Str.search_forward report text 0 with
   | exception Not_found -> text
@@ -57,7 +57,8 @@ let first text =
       | second -> String.sub text 0 second
       | exception Not_found -> text)
 
-(* Until it has written all, and nothing follows for a while; a minute at most. *)
+(* Reads until the program has printed everything and nothing follows for a while, but for at
+   most a minute. *)
 let rec read ?(tries = 60) pattern input text =
   let is_whole = has pattern in
   let pause = if is_whole text then 0.5 else 1. in
@@ -72,7 +73,7 @@ let rec read ?(tries = 60) pattern input text =
 
 let shown text = sorted (without_times text)
 
-(* A first line of the program says that it runs, and so that the signal is caught. *)
+(* The program prints a first line to show that it runs. From then on it handles the signal. *)
 let asked pid input =
   let first_line = read (Str.regexp "\n") input "" in
   let rec ask before ~tries =

@@ -1,4 +1,4 @@
-(* Runs a program under concord-trace, and prints what it writes and where its tasks waited:
+(* Runs a program under concord-trace. Prints the program's output and where its tasks waited,
    without the times, which differ each time. *)
 
 let is_time = Str.regexp "[0-9]+\\.[0-9]+ s"
@@ -14,7 +14,7 @@ let without_times line =
 let is_head line = Str.string_match (Str.regexp " *waiting time ") line 0
 let is_row line = Str.string_match (Str.regexp " *[0-9.]+ s +[0-9]+ ") line 0
 
-(* [concord-trace] writes indented tables after what the program has written. *)
+(* [concord-trace] prints indented tables after the program's output. *)
 let rec sums = function
   | head :: rest when is_head head ->
       let rec rows = function

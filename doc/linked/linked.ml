@@ -1,6 +1,6 @@
-(* mdx requires "lwt.unix" by itself as soon as it sees the type of Lwt's promises, so
-   that it can run a phrase of such a type. But Lwt is linked into the program that
-   executes the pages: a second copy would be loaded, and the pages' Lwt_main.run and
+(* When mdx sees the type of Lwt's promises, it requires "lwt.unix", so that it can run a
+   phrase of such a type. But Lwt is already linked into the program that executes the pages.
+   Without these records, findlib would load a second copy, and the pages' Lwt_main.run and
    sleep would belong to another Lwt than Concord_lwt's. *)
 let () =
   List.iter

@@ -18,10 +18,11 @@ type t = {
   bell : unit Suspend.resumer Atomic.t;
   mutable tasks : task list;
   mutable failure : (exn * Printexc.raw_backtrace) option;
-  mutable outside : (unit -> unit) list; (* to be done out of [using] *)
+  mutable outside : (unit -> unit) list; (* must run outside [using] *)
 }
 
-(* A message may be served again if a signal handler raised: it does nothing then. *)
+(* If a signal handler raises, a message may be served twice. The second time it does
+   nothing. *)
 let once job =
   let job = ref job in
   fun () ->
@@ -172,7 +173,7 @@ let run main =
   ignore (fork t (fun () -> main t) : task);
   (try loop t
    with e ->
-     (* the host's cancellation, or what a signal handler raised *)
+     (* the host's cancellation, or the exception of a signal handler *)
      let backtrace = Printexc.get_raw_backtrace () in
      Inbox.wake_up t.inbox;
      List.iter cancel_now t.tasks;

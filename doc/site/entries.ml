@@ -1,6 +1,6 @@
-(* An entry has a title, a place, a kind and a text. *)
+(* An entry of the search has a title, an address, a kind and a text. *)
 
-(* What is far down in a long text is not what it is about. *)
+(* Words further down in a long text rarely tell what it is about. *)
 let most = 1_000
 
 let shorten text =
@@ -23,8 +23,8 @@ let entry ~title ~url ~kind ~text =
 
 (* --- Pages -------------------------------------------------------------------- *)
 
-(* Cuts the content of a page at its headings, <h2 id="...">, with the identifier of
-   each. *)
+(* Cuts the content of a page at its headings, <h2 id="...">. Returns each part with its
+   identifier. *)
 let sections html =
   let is_heading i =
     i + 9 < String.length html

@@ -1,4 +1,4 @@
-(** What a reader can search for. *)
+(** The entries that readers can search for. *)
 
 val script : index:string -> Page.t list -> string
 (** [script ~index pages] is a script that defines the sections of all pages,

@@ -1,10 +1,10 @@
-(** Whole files. *)
+(** Reads and writes whole files. *)
 
 val read : string -> string
 
 val write : string -> string -> unit
-(** [write file text] makes the folders of [file] too. *)
+(** [write file text] also makes the folders of [file]. *)
 
 val all : string -> string -> string list
 (** [all folder suffix] are the files below [folder] whose names end with
-    [suffix], as paths from [folder], in the order of their names. *)
+    [suffix]. They are paths from [folder], sorted by name. *)

@@ -18,7 +18,7 @@ let entities =
   [ ("lt", "<"); ("gt", ">"); ("quot", "\""); ("#39", "'"); ("apos", "'") ]
   @ [ ("amp", "&"); ("nbsp", " "); ("#x27", "'"); ("#45", "-") ]
 
-(* The position after the entity at [i], and what it stands for. *)
+(* Returns the position after the entity at [i], and its text. *)
 let entity html i =
   match String.index_from_opt html i ';' with
   | Some last when last - i < 8 -> (
@@ -182,7 +182,7 @@ let read ~root file =
     contents =
       (if is_module then outline (html "preamble" ^ html "content")
        else List.map section (to_list (member "toc" json)));
-    (* The first is the list of all packages, which is the landing page here. *)
+    (* The first one is the list of all packages, which is the start page here. *)
     above =
       (match to_list (member "breadcrumbs" json) with
       | [] -> []

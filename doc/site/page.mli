@@ -1,4 +1,4 @@
-(** A page as odoc has written it: its content, without a frame. *)
+(** A page as odoc has written it, without a frame. *)
 
 type link = { title : string; href : string }
 type section = { link : link; sections : section list }
@@ -6,13 +6,15 @@ type section = { link : link; sections : section list }
 type t = {
   path : string;  (** ["concord/Concord/Mvar/index.html"] *)
   title : string;  (** Text without markup. *)
-  header : string;  (** HTML, as [preamble] and [content]. *)
+  header : string;  (** HTML, like [preamble] and [content]. *)
   preamble : string;
   content : string;
   is_module : bool;
   contents : section list;
       (** The headings, and the items of an interface below theirs. *)
-  above : link list;  (** Where the page is: packages and modules around it. *)
+  above : link list;
+      (** The position of the page, which is the packages and modules around it.
+      *)
 }
 
 val read : root:string -> string -> t
@@ -20,7 +22,7 @@ val read : root:string -> string -> t
     [odoc html-generate --as-json] has written it. *)
 
 val url : t -> string
-(** From the top of the site. *)
+(** The address from the top of the site. *)
 
 val text : string -> string
 (** [text html] is [html] without its tags and entities, on one line. *)

@@ -1,7 +1,7 @@
 let start = "<pre class=\"language-ocaml\"><code>"
 let stop = "</code></pre>"
 
-(* The start of [sub] in [text] from [i] on. *)
+(* The position of [sub] in [text], at [i] or later. *)
 let find sub text i =
   let n = String.length sub in
   let rec look i =
@@ -23,7 +23,7 @@ let drop n line =
   let n = Int.min n (indentation line) in
   String.sub line n (String.length line - n)
 
-(* As odoc leaves it: every line has the margin of the source. *)
+(* odoc keeps the margin that every line has in the source. *)
 let without_margin lines =
   let filled = List.filter (fun line -> not (is_blank line)) lines in
   let margin =
@@ -35,8 +35,8 @@ let without_margin lines =
 
 let is_prompt line = String.starts_with ~prefix:"# " line
 
-(* After a prompt, the lines that are indented belong to the phrase; the first one that is
-   not begins the answer. *)
+(* The indented lines after a prompt belong to the phrase. The first line without indentation
+   begins the answer. *)
 type place = Before | Phrase | Answer
 
 let span name line = Printf.sprintf "<span class=\"%s\">%s</span>" name line

@@ -1,5 +1,5 @@
 // Colours of code, a button that copies an example without prompts and answers, and the search.
-// Every page can be read without it.
+// Every page can be read without this script.
 
 const top_ = document.body.dataset.top
 
@@ -42,7 +42,7 @@ const load = file => new Promise((done, failed) => {
   document.head.append(script)
 })
 
-// The words of a text as they are looked up: Stream.take is found by all of it, and by each part.
+// The words by which a text is found. For example, Stream.take is found by the whole name and by each part.
 function words(text) {
   const found = text.toLowerCase().match(/[\p{L}\p{N}_'.]+/gu) || []
   return found.flatMap(word => {
@@ -79,7 +79,7 @@ function find(query) {
       if (i === asked.length - 1) q.term(word, { boost: 1, usePipeline: false, wildcard: lunr.Query.wildcard.TRAILING })
     })
   })
-  // Every word counts before how often one does.
+  // A page that has more of the words comes first, however often it has one of them.
   const has = entry => asked.filter(word => (entry.title + ' ' + entry.kind + ' ' + entry.text).toLowerCase().includes(word)).length
   return found.map(({ ref, score }) => ({ entry: entries[ref], score: score + 1000 * has(entries[ref]) }))
     .sort((a, b) => b.score - a.score).slice(0, 12).map(result => result.entry)

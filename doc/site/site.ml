@@ -1,14 +1,14 @@
-(* Makes one folder of HTML of all pages and interfaces, which any static host can serve.
+(* Makes one folder of HTML from all pages and interfaces. Any static host can serve it.
 
-   Dune has compiled the documentation for odoc. Its own alias @doc links a page with
-   the packages that its own one depends on; here every page may refer to every package,
-   as on OCaml's site: {!Concord_aio} is a module, {!/concord/tutorial} a page. Odoc
-   writes the content of each page, and [Template] puts it into the frame of this site.
+   Dune has compiled the documentation for odoc. Dune's own alias @doc links a page only with
+   the packages that its own package depends on. Here every page may refer to every package, as
+   on OCaml's site: {!Concord_aio} is a module, and {!/concord/tutorial} is a page. Odoc writes
+   the content of each page, and [Template] puts it into the frame of this site.
 
-   Arguments: the folder to make, the version to show, and NAME=FOLDER for the pages of
-   each package and the modules of each library. A library that is not built, because
-   the one that it adapts is not installed, has no folder: a reference to its module is
-   then no link. Every other reference that leads nowhere is an error. *)
+   The arguments are the folder to make, the version to show, and NAME=FOLDER for the pages of
+   each package and the modules of each library. If a library is not built, because the library
+   that it adapts is not installed, it has no folder. A reference to its module is then no
+   link. Every other reference that leads nowhere is an error. *)
 
 let fail fmt =
   Printf.ksprintf
@@ -36,7 +36,7 @@ let part word =
 let package part = List.hd (String.split_on_char '.' part.name)
 let is_page file = String.starts_with ~prefix:"page-" file
 
-(* A module of a library that dune wraps: it is shown where the main module has it. *)
+(* A module of a library that dune wraps. It is shown where the main module includes it. *)
 let is_hidden file =
   let rec has_two_from i =
     match String.index_from_opt file i '_' with
@@ -63,7 +63,7 @@ let is_about_hidden line =
   String.ends_with ~suffix:"Hidden constructors in type 'Concord.Event.simple'"
     line
 
-(* Odoc says in one line where a reference is, and in the next what is wrong with it. *)
+(* Odoc prints the position of a reference in one line, and the fault in the next line. *)
 let faults ~absent said =
   let is_about line module_ =
     String.ends_with ~suffix:(Printf.sprintf "unresolvedroot(%s)" module_) line
@@ -82,7 +82,7 @@ let root part =
   let kind = if List.exists is_page part.compiled then "-P" else "-L" in
   [ kind; part.name ^ ":" ^ part.folder ]
 
-(* Returns the names of what was linked, and the faults. *)
+(* Returns the names of the linked pages and modules, and the faults. *)
 let link_all parts =
   let built, absent = List.partition (fun part -> part.compiled <> []) parts in
   let module_of { folder; _ } =
@@ -109,8 +109,8 @@ let link_all parts =
 
 (* --- The site --------------------------------------------------------------- *)
 
-(* Lunr searches, in the reader's browser. Debian's libjs-lunr puts it here, npm below
-   node_modules. *)
+(* Lunr searches in the reader's browser. Debian's libjs-lunr installs it here, and npm
+   installs it below node_modules. *)
 let lunr =
   List.find_opt Sys.file_exists
     [
@@ -155,4 +155,4 @@ let () =
   match Array.to_list Sys.argv with
   | _ :: output :: version :: (_ :: _ as words) ->
       make ~output ~version (List.map part words)
-  | _ -> fail "which folder, which version, and of what?"
+  | _ -> fail "usage: site FOLDER VERSION NAME=FOLDER..."

@@ -14,7 +14,7 @@ let groups text =
     (String.split_on_char '\n' text)
   |> List.rev_map (fun group -> { group with pages = List.rev group.pages })
 
-(* The manuals are the pages beside the index of the package concord. *)
+(* The manuals are the pages in the same folder as the index of the package concord. *)
 let is_manual page =
   (not page.Page.is_module) && Filename.dirname (Page.url page) = "concord"
 
@@ -27,14 +27,14 @@ let check pages groups =
 
 (* --- Links -------------------------------------------------------------------- *)
 
-(* From the page at [path] to the top of the site: "../" for each folder. *)
+(* The path from the page at [path] to the top of the site, which is "../" for each folder. *)
 let top path =
   String.split_on_char '/' path
   |> List.tl
   |> List.map (fun (_ : string) -> "../")
   |> String.concat ""
 
-(* "Concord.Mvar", and of an index page the package's name. *)
+(* For example "Concord.Mvar". An index page has the name of its package. *)
 let name_at_side page =
   let title = page.Page.title in
   match String.split_on_char ':' title with

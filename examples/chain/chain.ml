@@ -2,6 +2,6 @@
 
 let () =
   Lwc_command.main ~name:"chain" ~default:1000000 ~largest:100_000_000
-    ~doc:"counts up to a number, by as many threads in a row"
-    ~size:"How many threads."
+    ~doc:"count up to a number, with a row of as many threads"
+    ~size:"The number of threads."
     (module Lwc.Chain)

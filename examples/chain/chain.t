@@ -1,4 +1,4 @@
-Threads in a row; a hundred thousand where they are light:
+Threads in a row. Styles with light threads have a hundred thousand:
 
   $ ./chain.exe --style threads -n 100 | grep -v ' s$'
   result: 100
@@ -19,7 +19,7 @@ Threads in a row; a hundred thousand where they are light:
   result: 100000
   as computed sequentially: yes
 
-Where the system cannot create so many:
+The system cannot create as many threads:
 
   $ (ulimit -v 1500000 && ./chain.exe --style threads -n 10000) > out 2> err
   [1]

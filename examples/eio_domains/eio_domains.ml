@@ -1,6 +1,6 @@
-(* Lwt has one loop in a process, and Eio as many as there are domains. Here Lwt reads lines
-   from a pipe, fibers of two domains work on them, and Lwt writes what they found to another
-   pipe. Between the domains are two queues of Concord. *)
+(* A process has one loop of Lwt, but each domain can have a loop of Eio. Here Lwt reads lines
+   from a pipe, fibers of two domains count their words, and Lwt writes the counts to another
+   pipe. Two streams of Concord connect the domains. *)
 
 open Concord
 open Lwt.Syntax
@@ -9,7 +9,8 @@ let words line = List.length (String.split_on_char ' ' line)
 
 (* --- Lwt ----------------------------------------------------------------------------- *)
 
-(* A full queue makes Lwt read no further. *)
+(* While the stream is full, Lwt reads nothing, so the pipe applies back-pressure to its
+   writer. *)
 let rec read_lines channel lines =
   let* line = Lwt_io.read_line_opt channel in
   match line with
@@ -33,7 +34,7 @@ let rec write_counts channel counts =
 let work lines counts domain () =
   Stream.iter (fun line -> Stream.add counts (domain, words line)) lines
 
-(* The main domain and one more. *)
+(* Runs [f 0] in the main domain and [f 1] in another one. *)
 let in_two_domains env f =
   let other () = Eio.Domain_manager.run env#domain_mgr (f 1) in
   Eio.Fiber.both (f 0) other

@@ -1,4 +1,4 @@
-(* Sockets of Eio. Each connection has a fiber that serves it, and a fiber that
+(* The host of the server on Eio. Each connection has two fibers: one serves it, and one
    watches its deadline. *)
 
 open Eio.Std
@@ -7,11 +7,11 @@ open Http_service.Host
 
 (* --- The deadline of a connection --- *)
 
-(* A fiber and a timeout for each read and write would cost more than the
-   operation itself. Instead, one fiber sleeps until the earliest time at which
-   an operation may have to be given up. Usually the limit has been moved on by
-   then, and the fiber sleeps until the new one. It is woken only for a limit
-   that is earlier than the time it sleeps for. *)
+(* One fiber per connection watches the deadline, because a fiber and a timeout for each read
+   and write would cost more than the operation itself. The fiber sleeps until the earliest
+   time at which an operation may have to be cancelled. By then there is usually a newer limit,
+   and the fiber sleeps until that one. It is woken early only for a limit before the end of
+   its sleep. *)
 
 type deadline = {
   mutable limit : Limit.t;  (** The limit of the last operation. *)
@@ -53,8 +53,8 @@ let with_deadline ~sw =
       `Stop_daemon);
   t
 
-(* An operation whose limit has been reached already is cancelled too, but only
-   after it has taken what is there. *)
+(* If the limit has been reached already, the operation is cancelled too, but only after it has
+   taken the data that is there. *)
 let within t (limit : Limit.t) f =
   t.limit <- limit;
   if Mtime.is_earlier limit.due ~than:t.wake then (
@@ -98,7 +98,8 @@ let connection ~sw socket =
         Eio.Net.close socket);
   }
 
-(* Else an answer could wait for the client to acknowledge the one before. *)
+(* With the delay (Nagle's algorithm), an answer could wait until the client acknowledges the
+   previous one. *)
 let set_no_delay socket =
   try Eio.Net.(setsockopt socket Sockopt.TCP_NODELAY true) with Eio.Io _ -> ()
 

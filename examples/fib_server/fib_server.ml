@@ -5,9 +5,9 @@
 open Fib_service
 open Http_service
 
-(* A minor collection stops all domains, and is over when the last one of them
-   has had its turn on a processor: on a busy machine that takes milliseconds,
-   so there should be few. The requests leave next to nothing to copy. *)
+(* A large minor heap makes minor collections rare. Each collection stops all domains until the
+   last one has been scheduled, and on a busy machine that takes milliseconds. A large heap
+   costs little here, because the requests leave hardly any values to copy. *)
 let collect_rarely () =
   Gc.set { (Gc.get ()) with minor_heap_size = 4 * 1024 * 1024 }
 
@@ -34,27 +34,28 @@ let command =
     [
       `S Manpage.s_description;
       `P
-        "Answers $(b,GET /fib/N) with the Nth Fibonacci number, computed the \
-         slow way, and $(b,GET /ping) at once, or so it should.";
+        "Answers $(b,GET /fib/N) with the Nth Fibonacci number, which it \
+         computes by the slow recursive definition. It should answer $(b,GET \
+         /ping) at once, but not every variant does.";
       `I
         ( "$(b,blocking)",
-          "computes in a Domainslib pool with Task.run, which blocks the \
-           server's only Eio domain: nobody else is served meanwhile." );
+          "computes in a Domainslib pool with Task.run. This blocks the \
+           server's only Eio domain, so no other client is served meanwhile." );
       `I
         ( "$(b,composed)",
-          "submits the work to the pool and waits for a promise of Concord: \
-           only the fiber of this request waits." );
+          "submits the work to the pool, and waits for a promise of Concord. \
+           Only the fiber of this request waits." );
       `I
         ( "$(b,unsplit)",
           "does the same, but computes each number in one piece, in one domain \
            of the pool." );
       `I
         ( "$(b,domain-manager)",
-          "uses Eio alone: other domains take requests from a stream and \
+          "uses Eio alone. Other domains take requests from a stream, and \
            compute each of them in one piece." );
       `I
         ( "$(b,executor-pool)",
-          "uses Eio alone too: its executor pool computes each request in one \
+          "uses Eio alone, too. Its executor pool computes each request in one \
            piece." );
       `I
         ( "$(b,eio-promise)",
@@ -63,7 +64,7 @@ let command =
       `I
         ( "$(b,as-printed)",
           "does the same with a promise of Concord, as section 3.5 of the \
-           paper prints it. The pool admits that from one domain only, which \
+           paper prints it. The pool allows this from one domain only, which \
            is enough for this server." );
       `I ("$(b,mvar)", "does the same with an Mvar, as the paper measured it.");
       Command.signals;

@@ -1,4 +1,4 @@
-(* The two pages. *)
+(* The two pages of the server. *)
 
 open Http_service
 

@@ -1,4 +1,5 @@
-(* Each variant is one function that computes in the background, or should. *)
+(* Each variant is one function. It should compute in the background, but some variants
+   block. *)
 
 open Eio.Std
 module Task = Domainslib.Task
@@ -29,8 +30,7 @@ let with_pool ~num_domains f =
   let pool = Task.setup_pool ~num_domains () in
   Fun.protect ~finally:(fun () -> Task.teardown_pool pool) (fun () -> f pool)
 
-(* [Task.run] makes the calling domain work too, so the pool itself needs one
-   less. *)
+(* The pool needs one domain less, because [Task.run] makes the calling domain work too. *)
 let blocking ~domains f =
   with_pool ~num_domains:(domains - 1) @@ fun pool ->
   f (fun n -> Task.run pool (fun () -> Fib.parallel pool n))
@@ -46,9 +46,9 @@ let unsplit ~domains f = submitted (fun _ n -> Fib.sequential n) ~domains f
 
 (* --- By a task that Eio's domain starts in the pool itself --- *)
 
-(* The pool has one place for an outside domain, and the first request takes it
-   for Eio's. An exception in [Fib.parallel] would be dropped, and the request
-   wait for ever; there is none. *)
+(* A pool has one slot for a domain from outside, and the first request takes it for Eio's
+   domain. The pool would drop an exception of [Fib.parallel], and the request would wait
+   forever, but [Fib.parallel] doesn't raise. *)
 
 let start pool f = ignore (Task.async pool f : unit Task.promise)
 
@@ -94,7 +94,7 @@ let domain_manager ~domains manager f =
     Eio.Stream.add ready ();
     work ()
   done;
-  (* They are up before clients come, who may take all descriptors. *)
+  (* Waits until the domains have started, because clients may take all descriptors later. *)
   for _ = 1 to domains do
     Eio.Stream.take ready
   done;
@@ -107,7 +107,8 @@ let executor_pool ~domains manager f =
   Switch.run @@ fun sw ->
   let pool = Eio.Executor_pool.create ~sw ~domain_count:domains manager in
   let submit f = Eio.Executor_pool.submit_exn pool ~weight:1. f in
-  (* Likewise: each of these jobs keeps a domain until all are up. *)
+  (* Waits until all domains have started, for the same reason. Each of these jobs occupies one
+     domain until then. *)
   let up = Concord.Barrier.create domains in
   Fiber.all
     (List.init domains (fun _ () -> submit (fun () -> Concord.Barrier.await up)));

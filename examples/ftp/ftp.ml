@@ -1,5 +1,6 @@
-(* An FTP server in trampolined style: anonymous, passive, read only but for one folder.
-   A session is a thread, and that a socket is ready is an event. README.md has more.
+(* An FTP server in trampolined style. It supports only anonymous users and passive mode, and
+   clients can write only into one folder. A session is a thread, and a socket that becomes
+   ready is an event. README.md has more.
 
    ./dev exec ftp --root /srv/ftp --port 2121 *)
 
@@ -7,7 +8,7 @@ open Concord
 open Concord_styles.Trampoline
 open Ftp_service
 
-(* If no descriptor is left, others wait until a session has ended. *)
+(* If no descriptor is left, new clients wait until a session has ended. *)
 let rec accept_all server listener =
   Wire.accept ~patience:infinity listener >>= function
   | Ok (socket, peer) ->
@@ -26,13 +27,14 @@ let run address port root upload max_sessions patience =
       prerr_endline ("ftp: " ^ reason);
       1
   | exception Unix.Unix_error (error, _, argument) ->
-      Printf.eprintf "ftp: cannot listen on %s port %d, root %s: %s\n%!"
+      Printf.eprintf "ftp: cannot listen on %s port %d with root %s: %s\n%!"
         (Unix.string_of_inet_addr address)
         port root
         (String.concat " " [ Unix.error_message error; argument ]);
       1
   | listener ->
-      (* To write to a client that is gone fails, and does not end the program. *)
+      (* Without this, writing to a client that has disconnected would end the program. Now the
+         write fails with an error. *)
       Sys.set_signal Sys.sigpipe Signal_ignore;
       let terminated = Signal.once [ Sys.sigterm; Sys.sigint ] in
       let tree = Tree.create ~root ~upload in
@@ -42,7 +44,7 @@ let run address port root upload max_sessions patience =
       (match Unix.getsockname listener with
       | ADDR_INET (_, port) ->
           Printf.printf "ftp: listening on port %d\n%!" port
-      | ADDR_UNIX _ -> assert false (* [listen] was given an address *));
+      | ADDR_UNIX _ -> assert false (* [listen] was given an internet address *));
       start ();
       0
 
@@ -56,7 +58,8 @@ let option name kind ~default ~docv doc =
 let address =
   let parse text =
     try Ok (Unix.inet_addr_of_string text)
-    with Failure _ -> Error (`Msg (Printf.sprintf "%S is no IP address" text))
+    with Failure _ ->
+      Error (`Msg (Printf.sprintf "%S is not an IP address" text))
   in
   let print ppf address =
     Format.pp_print_string ppf (Unix.string_of_inet_addr address)
@@ -71,13 +74,14 @@ let command =
       $ option "address" address ~default:Unix.inet_addr_loopback
           ~docv:"ADDRESS" "The address to listen on."
       $ option "port" Arg.int ~default:2121 ~docv:"PORT"
-          "The port to listen on; 0 takes a free one. Either way it is printed."
+          "The port to listen on. 0 takes a free one. The server prints its \
+           port."
       $ option "root" Arg.dir ~default:"." ~docv:"FOLDER"
-          "What clients can read."
+          "The folder that clients can read."
       $ option "upload" Arg.string ~default:"upload" ~docv:"NAME"
           "The folder in the root in which clients can store new files."
       $ option "max-sessions" Arg.int ~default:1000 ~docv:"N"
-          "How many clients are served at a time; more are refused."
+          "How many clients are served at a time. The server refuses more."
       $ option "patience" Arg.float ~default:60. ~docv:"SECONDS"
           "How long a session waits for its client.")
 

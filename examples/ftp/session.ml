@@ -13,16 +13,16 @@ let server tree ~max_sessions ~patience =
 
 type login = Unknown | Named | Logged_in
 
-(* The state of a session is an argument of what comes next. *)
+(* The state of a session. It is passed to the continuation of each step. *)
 type t = {
   server : server;
   control : Unix.file_descr;
   peer : Unix.sockaddr;
-  received : string;  (** What has come of the next lines. *)
+  received : string;  (** What has been read of the next lines. *)
   login : login;
   folder : Tree.path;
   passive : Unix.file_descr option;  (** Listens for the data connection. *)
-  offset : int;  (** Of REST. *)
+  offset : int;  (** Set by REST. *)
 }
 
 (* --- The control connection --- *)
@@ -66,10 +66,10 @@ let rec line t k =
 
 let address_of = function
   | Unix.ADDR_INET (address, _) -> address
-  | ADDR_UNIX _ ->
-      assert false (* the listener has an address of the internet *)
+  | ADDR_UNIX _ -> assert false (* the listener has an internet address *)
 
-(* [describe] makes a reply of the port to which the client is to connect. *)
+(* Listens for a data connection. [describe] makes the reply that names the port to which the
+   client should connect. *)
 let passive t describe k =
   without_passive t @@ fun t ->
   match
@@ -79,13 +79,13 @@ let passive t describe k =
   with
   | exception Unix.Unix_error (error, _, _) ->
       reply t 425 (Unix.error_message error) k
-  | _, ADDR_UNIX _ -> assert false (* it was given an address *)
+  | _, ADDR_UNIX _ -> assert false (* [listen] was given an internet address *)
   | listener, ADDR_INET (address, port) ->
       let code, text = describe (Unix.string_of_inet_addr address) port in
       reply { t with passive = Some listener } code text k
 
 let pasv address port =
-  if String.contains address ':' then (425, "PASV is for IPv4: use EPSV.")
+  if String.contains address ':' then (425, "PASV is for IPv4. Use EPSV.")
   else
     let comma = String.map (function '.' -> ',' | c -> c) address in
     ( 227,
@@ -95,19 +95,20 @@ let pasv address port =
 let epsv _ port =
   (229, Printf.sprintf "Entering Extended Passive Mode (|||%d|)" port)
 
-(* Another machine that connects is not given what this client asked for. *)
+(* Accepts only a connection from the client's own address, so that no other machine gets the
+   client's data. *)
 let data_connection t listener =
   accept ~patience:t.server.patience listener >>? fun (data, peer) ->
   if address_of peer = address_of t.peer then succeed data
   else fun k ->
     close data >>= fun () -> k (Error (425, "Connect from your own address"))
 
-(* The control connection is not read meanwhile: there is no ABOR. *)
+(* During a transfer the control connection is not read, so there is no ABOR. *)
 let transfer t body k =
   match t.passive with
   | None -> reply t 425 "Use PASV or EPSV first." k
   | Some listener -> (
-      reply t 150 "Here it comes." @@ fun t ->
+      reply t 150 "Opening the data connection." @@ fun t ->
       data_connection t listener >>= fun connected ->
       without_passive { t with offset = 0 } @@ fun t ->
       match connected with
@@ -125,7 +126,7 @@ let retrieve t path data =
   ignore (Unix.lseek file t.offset SEEK_SET : int);
   download ~patience:t.server.patience data ~from:file
 
-(* A file that has not come whole is removed, as far as FTP can tell: the end of the data
+(* Removes the file if it is incomplete. FTP can't always tell, because the end of the data
    connection is the end of the file. *)
 let store t path data k =
   let name = Tree.file t.server.tree path in
@@ -154,7 +155,7 @@ let modified { Unix.st_mtime; _ } =
   Printf.sprintf "%04d%02d%02d%02d%02d%02d" (1900 + time.tm_year)
     (1 + time.tm_mon) time.tm_mday time.tm_hour time.tm_min time.tm_sec
 
-(* Calls [f] with what the argument names, or tells the client why it can't. *)
+(* Calls [f] with the path that the argument names, or tells the client why that failed. *)
 let at t argument f k =
   let path = Tree.resolve t.folder argument in
   match f path with
@@ -179,7 +180,7 @@ let of_file t argument f =
   let stats = Tree.stat t.server.tree path in
   if_kind t S_REG stats (f path stats)
 
-(* Clients pass options of the command ls. *)
+(* Clients pass options of the command [ls], which are ignored. *)
 let listing t argument format =
   let argument =
     if String.starts_with ~prefix:"-" argument then "" else argument
@@ -216,15 +217,16 @@ let for_member t verb argument k =
   | "NLST", name -> listing t name short k
   | "REST", offset -> (
       match int_of_string_opt ("0u" ^ offset) with
-      | Some offset -> reply { t with offset } 350 "RETR begins there." k
+      | Some offset -> reply { t with offset } 350 "RETR will begin there." k
       | None -> reply t 501 "Not a position." k)
   | "RETR", name ->
       of_file t name (fun path _ -> transfer t (retrieve t path)) k
   | "STOR", name ->
       let path = Tree.resolve t.folder name in
-      if t.offset > 0 then reply { t with offset = 0 } 554 "REST is for RETR." k
+      if t.offset > 0 then
+        reply { t with offset = 0 } 554 "REST works only with RETR." k
       else if Tree.may_store t.server.tree path then transfer t (store t path) k
-      else reply t 553 "Only new files, in the upload folder." k
+      else reply t 553 "You can only store new files, in the upload folder." k
   | "SIZE", name ->
       let size _ { Unix.st_size; _ } = reply t 213 (string_of_int st_size) in
       of_file t name size k
@@ -241,16 +243,17 @@ let command t verb argument k =
   | "USER", ("anonymous" | "ftp"), _ ->
       reply { t with login = Named } 331 "Any password will do." k
   | "USER", _, _ ->
-      reply { t with login = Unknown } 530 "Only the user anonymous." k
+      reply { t with login = Unknown } 530 "Only the user anonymous can log in."
+        k
   | "PASS", _, Named -> reply { t with login = Logged_in } 230 "Welcome." k
-  | "PASS", _, (Unknown | Logged_in) -> reply t 503 "USER comes first." k
+  | "PASS", _, (Unknown | Logged_in) -> reply t 503 "Send USER first." k
   | _, _, Logged_in -> for_member t verb argument k
   | _, _, (Unknown | Named) -> reply t 530 "Log in first." k
 
 let rec serve t =
   line t @@ fun t text ->
   if not (Tree.is_name text) then
-    reply t 501 "A line has no control characters." serve
+    reply t 501 "Lines must not have control characters." serve
   else
     match String.index_opt text ' ' with
     | None -> command t (String.uppercase_ascii text) "" serve

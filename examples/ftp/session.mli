@@ -1,11 +1,12 @@
-(** The protocol: RFC 959, and of its extensions EPSV (RFC 2428), SIZE, MDTM and
+(** The protocol of RFC 959, with the extensions EPSV (RFC 2428), SIZE, MDTM and
     REST (RFC 3659). *)
 
 type server
 
 val server : Tree.t -> max_sessions:int -> patience:float -> server
-(** [patience]: for how many seconds a session waits for its client. *)
+(** [patience] is the number of seconds for which a session waits for its
+    client. *)
 
 val start : server -> Unix.file_descr -> Unix.sockaddr -> unit
-(** Begins a session with the client that was accepted. For a thread in
-    trampolined style, which is the session's. *)
+(** Begins a session with an accepted client. Call it in a thread in trampolined
+    style, which becomes the session's thread. *)

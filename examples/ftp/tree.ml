@@ -18,7 +18,8 @@ let file t path = t.root ^ to_string path
 let is_name = String.for_all (fun c -> c >= ' ' && c <> '\127')
 let fail error path = raise (Unix.Unix_error (error, "stat", to_string path))
 
-(* Each folder of the path is asked, as one that is a link would be followed. *)
+(* Checks each folder of the path, because [Unix.stat] would follow a folder that is a symbolic
+   link. *)
 let rec stat t path =
   match path with
   | [] -> Unix.stat t.root

@@ -57,8 +57,8 @@ let send ~patience socket text =
 
 (* --- Files --- *)
 
-(* The system can't wait for a file, so Concord_aio reads and writes it: in direct style,
-   where errors are exceptions. *)
+(* The system can't report when a file is ready, so Concord_aio reads and writes it. It does
+   that in direct style, where errors are exceptions. *)
 let file f =
   direct (fun () ->
       match f () with
@@ -80,7 +80,8 @@ let with_file name flags f k =
 
 let block_size = 32 * 1024
 
-(* Else a client that is as fast as the disk would let no other session have a turn. *)
+(* Yields before each block. Otherwise a client that is as fast as the disk would let no other
+   session run. *)
 let in_turn f k = yield >>= fun () -> f () k
 
 let download ~patience socket ~from =

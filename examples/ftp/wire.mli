@@ -1,7 +1,7 @@
 (** Sockets and files in trampolined style.
 
-    What fails has to be a value here, as nothing can be raised: when an
-    operation has waited, no [try] of the thread is around it any more. *)
+    A failure has to be a value here, because it can't be raised. After an
+    operation has waited, no [try] of the thread is around it. *)
 
 type 'a outcome = ('a, int * string) result
 (** An error is a reply of FTP: a code and a text. *)
@@ -11,13 +11,13 @@ type 'a operation = ('a outcome -> unit) -> unit
 val succeed : 'a -> 'a operation
 
 val ( >>? ) : 'a operation -> ('a -> 'b operation) -> 'b operation
-(** [a >>? f] does [a], and then, unless that has failed, what [f] makes of its
-    value. *)
+(** [a >>? f] performs [a]. If that succeeds, it performs [f] with the value of
+    [a]. *)
 
 (** {1 Sockets}
 
-    They are non-blocking. An operation that has to wait for longer than
-    [patience], in seconds, fails. *)
+    All sockets are non-blocking. An operation fails if it has to wait for
+    longer than [patience], in seconds. *)
 
 val listen : Unix.sockaddr -> Unix.file_descr
 (** - {b Raises} [Unix.Unix_error]. *)
@@ -28,7 +28,7 @@ val accept :
   (Unix.file_descr * Unix.sockaddr) operation
 
 val receive : patience:float -> Unix.file_descr -> bytes -> int operation
-(** How many bytes have come; 0 at the end. *)
+(** The number of bytes that were received, or 0 at the end. *)
 
 val send : patience:float -> Unix.file_descr -> string -> unit operation
 
@@ -39,7 +39,7 @@ val with_file :
   Unix.open_flag list ->
   (Unix.file_descr -> 'a operation) ->
   'a operation
-(** Closes the file also if the operation fails. *)
+(** Closes the file, even if the operation fails. *)
 
 val remove : string -> unit operation
 

@@ -1,4 +1,4 @@
-(* The command line, the socket, the signals. *)
+(* Handles the command line, the socket and the signals. *)
 
 open Cmdliner
 
@@ -30,13 +30,14 @@ let between low high conv =
   in
   Arg.conv (parse, print)
 
-(* A day is as good as for ever. *)
+(* A day is long enough, and the limit avoids overflows. *)
 let duration = between 0.001 86400. Arg.float
 
 let address =
   let parse text =
     try Ok (Unix.inet_addr_of_string text)
-    with Failure _ -> Error (`Msg (Printf.sprintf "%S is no IP address" text))
+    with Failure _ ->
+      Error (`Msg (Printf.sprintf "%S is not an IP address" text))
   in
   let print ppf address =
     Format.pp_print_string ppf (Unix.string_of_inet_addr address)
@@ -65,27 +66,30 @@ let options =
     $ option "address" address ~default:Unix.inet_addr_loopback ~docv:"ADDRESS"
         "The address to listen on."
     $ option "port" (between 0 65535 Arg.int) ~default:8080 ~docv:"PORT"
-        "The port to listen on; 0 takes a free one. Either way it is printed."
+        "The port to listen on. 0 takes a free one. The server prints its port."
     $ option "domains" (between 1 100 Arg.int)
         ~default:(Domain.recommended_domain_count ())
-        ~docv:"N" "How many domains compute."
+        ~docv:"N" "The number of domains that compute."
     $ option "max-n" (between 0 90 Arg.int) ~default:45 ~docv:"N"
         "The largest Fibonacci number that a client may ask for."
     $ option "max-connections"
         (between 1 1_000_000 Arg.int)
         ~default:900 ~docv:"N"
-        "How many clients are served at a time; more wait."
+        "How many clients are served at a time. Further clients wait."
     $ option "idle-timeout" duration ~default:60. ~docv:"SECONDS"
-        "When to close a connection without a request."
+        "The time in seconds after which a connection without a request is \
+         closed."
     $ option "transfer-timeout" duration ~default:10. ~docv:"SECONDS"
-        "How long a client may take to send a request, or to take an answer."
+        "The time in seconds that a client may take to send a request, or to \
+         receive an answer."
     $ option "grace" duration ~default:30. ~docv:"SECONDS"
-        "How long requests in progress may go on after SIGTERM.")
+        "The time in seconds that requests in progress may still take after \
+         SIGTERM.")
 
 let signals =
   `P
     "On SIGTERM or SIGINT the server accepts no more connections, closes the \
-     idle ones, answers the requests in progress and exits with 0."
+     idle ones, completes the requests in progress and exits with code 0."
 
 (* --- The socket and the signals --- *)
 
@@ -106,7 +110,7 @@ let url socket =
       Printf.sprintf "http://%s:%d"
         (if String.contains host ':' then "[" ^ host ^ "]" else host)
         port
-  | ADDR_UNIX _ -> assert false (* [listen] made it *)
+  | ADDR_UNIX _ -> assert false (* [listen] was given an internet address *)
 
 type serve = Host.t -> (Http.Request.t -> Message.answer) -> unit
 
@@ -120,10 +124,12 @@ let run t ~name f =
            t.port (Unix.error_message error));
       1
   | socket ->
-      (* To write to a client that is gone fails, and does not end the program. *)
+      (* Without this, writing to a client that has disconnected would end the program. Now the
+         write fails with an error. *)
       Sys.set_signal Sys.sigpipe Signal_ignore;
       let { max_connections; idle_timeout; transfer_timeout; grace; _ } = t in
-      (* The first signal asks for an orderly end, the second one gets any. *)
+      (* The first signal starts an orderly shutdown. A second signal ends the program at
+         once. *)
       let stop = Concord.Signal.once [ Sys.sigterm; Sys.sigint ] in
       let drain = Concord.Promise.map ignore stop in
       Printf.printf "%s: listening on %s\n%!" name (url socket);

@@ -1,4 +1,4 @@
-(** What the two programs have in common: options, the socket, the signals. *)
+(** The options, the socket and the signals of all HTTP servers here. *)
 
 type options
 
@@ -13,15 +13,16 @@ val option :
   docv:string ->
   string ->
   'a Cmdliner.Term.t
-(** [option name kind ~default ~docv doc] is one more. *)
+(** [option name kind ~default ~docv doc] is a further option. *)
 
 type serve = Host.t -> (Http.Request.t -> Message.answer) -> unit
-(** {!Server.run}, within the limits of the options, until a signal comes. *)
+(** {!Server.run} with the limits of the options. It runs until a signal comes.
+*)
 
 val run : options -> name:string -> (Unix.file_descr -> serve -> unit) -> int
-(** [run options ~name f] calls [f] with a socket that listens, having printed
-    where. The result is the exit code of the program, which is 1 if it cannot
-    listen. *)
+(** [run options ~name f] prints its address, and calls [f] with a listening
+    socket. The result is the exit code of the program. It is 1 if the program
+    cannot listen. *)
 
 val signals : Cmdliner.Manpage.block
-(** What the programs do on signals. *)
+(** What the programs do after a signal, for the manual page. *)

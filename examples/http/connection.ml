@@ -1,4 +1,4 @@
-(* Keep-alive, time limits and the end of a connection. *)
+(* Handles keep-alive, time limits and the end of a connection. *)
 
 open Concord
 
@@ -9,8 +9,8 @@ type config = {
   log : string -> unit;
 }
 
-(* [true] as soon as the first byte of a request is there. A byte that arrives
-   together with the signal to drain is in the input, and counts. *)
+(* Waits for the first byte of a request, and returns [true] if it has come. If a byte arrives
+   together with the signal to drain, it is in the input, and counts. *)
 let await_request t input =
   if Input.length input = 0 then (
     Input.set_limit input (Limit.after ~idle:true t.drain t.idle_timeout);
@@ -23,7 +23,7 @@ let receive t (socket : Host.connection) input =
   Input.set_limit input limit;
   try Message.receive input ~go_on
   with Input.Too_late ->
-    Refused (`Request_timeout, "the request took too long to come")
+    Refused (`Request_timeout, "the request took too long to arrive")
 
 (* The backtrace is taken first, because any other code may replace it. *)
 let handle_safely t handle (request : Http.Request.t) =
@@ -44,9 +44,9 @@ let send t (socket : Host.connection) ?head_only ~keep_alive answer =
     ~limit:(Limit.after t.drain t.transfer_timeout)
     (Message.to_string ?head_only ~keep_alive answer)
 
-(* To close a socket that holds unread input resets the connection, and the
-   client may then lose the last answer. So its input is read for a while, and
-   forgotten. *)
+(* Reads and discards input for a while before the socket is closed. If a closed socket
+   still has unread input, the system resets the connection, and the client may lose the
+   last answer. *)
 let linger t (socket : Host.connection) input =
   socket.shutdown ();
   Input.set_limit input (Limit.after ~idle:true t.drain 1.);

@@ -1,28 +1,32 @@
-(** What the server needs of the library it runs on: sockets, and tasks.
+(** The sockets and tasks of the library that the server runs on.
 
-    All else is Concord's, and so the same in Eio and in Lwt: time limits, the
-    number of connections, the signal to end. Each operation below that waits is
-    given a limit or an event, and gives up when that is reached first. *)
+    Everything else is Concord's, so it is the same in Eio and in Lwt: time
+    limits, the number of connections, the signal to stop. Each operation below
+    that waits has a limit or an event, and stops waiting when that comes first.
+*)
 
 type connection = {
   read : limit:Limit.t -> string option;
-      (** What has come, [""] if no more will; [None] if the limit was first. *)
+      (** The bytes that have arrived, or [""] at the end of the input. [None]
+          if the limit came first. *)
   write : limit:Limit.t -> string -> bool;
-      (** Was all of it sent? Not if the client is gone, or the limit was first.
-      *)
-  shutdown : unit -> unit;  (** Sends the end. What comes can still be read. *)
+      (** Whether all of it was sent. It is [false] if the client has
+          disconnected, or if the limit came first. *)
+  shutdown : unit -> unit;
+      (** Sends the end of the stream. Input can still be read. *)
   close : unit -> unit;
 }
-(** These raise nothing, whatever the client does. *)
+(** These functions raise nothing, whatever the client does. *)
 
 exception Cannot_accept of string
-(** For lack of descriptors, say. *)
+(** For example, no descriptor is left. *)
 
 type t = {
   accept : unless:unit Concord.Event.t -> connection option;
-      (** [None] if the event was first.
-          @raise Cannot_accept if that fails, perhaps only for now. *)
-  fork : (unit -> unit) -> unit;  (** Runs it in a task of its own. *)
-  close : unit -> unit;  (** Accepts no more. *)
+      (** [None] if the event came first.
+
+          @raise Cannot_accept if accepting fails, perhaps only temporarily. *)
+  fork : (unit -> unit) -> unit;  (** Runs the function in a new task. *)
+  close : unit -> unit;  (** Accepts no more connections. *)
 }
-(** A socket that listens. *)
+(** A listening socket. *)

@@ -1,5 +1,5 @@
-(* Little is read at a time, and heads are short: to copy what is left of them
-   costs next to nothing. *)
+(* Moving the rest of the buffer costs next to nothing, because each read is small and heads
+   are short. *)
 
 type t = {
   socket : Host.connection;

@@ -1,30 +1,32 @@
-(** What a client has sent, and nobody has consumed yet. *)
+(** The bytes that a client has sent, and that the server has not consumed yet.
+*)
 
 type t
 
 val create : Host.connection -> t
 
 val set_limit : t -> Limit.t -> unit
-(** No more is waited for once the limit is reached. Until this is called
-    nothing limits the wait. *)
+(** Sets the limit for waiting. Before the first call, waiting is not limited.
+*)
 
 exception Too_late
-(** The limit. *)
+(** The limit was reached. *)
 
 val length : t -> int
-(** How many bytes are here. *)
+(** The number of bytes that can be read without waiting. *)
 
 val get : t -> int -> char
-(** One of them, counted from the first. *)
+(** The byte at this index. *)
 
 val more : t -> unit
-(** Waits for at least one more.
+(** Waits for at least one more byte.
+
     @raise Too_late at the limit.
-    @raise End_of_file if there are no more. *)
+    @raise End_of_file at the end of the input. *)
 
 val take : t -> int -> string
-(** Consumes that many of those that are here. *)
+(** Consumes this number of bytes, which must have arrived already. *)
 
 val skip : t -> int -> unit
-(** Consumes that many, and waits for those that are not here yet, as {!more}
-    does. *)
+(** Consumes this number of bytes, and waits for the missing ones like {!more}.
+*)

@@ -1,27 +1,28 @@
-(** When to stop waiting for a client. *)
+(** The time at which to stop waiting for a client. *)
 
 type t = private {
   due : Mtime.t;
   drain : unit Concord.Promise.t;
-  idle : bool;  (** The client is also given up once [drain] is filled. *)
+  idle : bool;
+      (** If it is [true], the limit is also reached once [drain] is filled. *)
 }
 
 val never : t
 
 val after : ?idle:bool -> unit Concord.Promise.t -> float -> t
-(** [after drain seconds] is reached in so many seconds from now. *)
+(** [after drain seconds] is reached this many seconds from now. *)
 
 val is_drained : t -> bool
-(** Has it been reached because [drain] is filled? *)
+(** Whether it has been reached because [drain] is filled. *)
 
 val is_reached : t -> bool
 
 val event : t -> unit Concord.Event.t
-(** Ready once the limit is reached. *)
+(** Is ready once the limit is reached. *)
 
 (** {2 For hosts that watch the time themselves} *)
 
 val is_past : Mtime.t -> bool
 
 val at : Mtime.t -> unit Concord.Event.t
-(** Ready from that time on. *)
+(** Is ready from this time on. *)

@@ -1,5 +1,6 @@
-(* Requests are cut out of the stream here and parsed by [http]; what that
-   parser lets pass but other programs read differently is refused. *)
+(* Splits the input into requests, which the library [http] parses. It refuses anything that
+   this parser accepts but other programs read differently, because such requests can be used
+   for attacks. *)
 
 module Parser = Http.Private.Parser
 module Header = Http.Header
@@ -12,8 +13,8 @@ exception Refuse of Http.Status.t * string
 let refuse status text = raise_notrace (Refuse (status, text))
 let malformed what = refuse `Bad_request ("malformed " ^ what)
 
-(* A line, without its end. A line feed alone ends a line for some programs and
-   not for others, so it is refused with the other control characters. *)
+(* Returns the next line, without its end. Some programs take a lone line feed for the end of a
+   line, and others don't. So it is refused, like the other control characters. *)
 let line input ~room ~overflow =
   let rec scan i =
     if i >= room then overflow ()
@@ -35,7 +36,7 @@ let line input ~room ~overflow =
   in
   scan 0
 
-(* The lines up to the empty one. *)
+(* Returns the lines before the next empty one. *)
 let rec lines input ~room ~overflow =
   match line input ~room ~overflow with
   | "" -> []
@@ -58,8 +59,8 @@ let is_token s =
   in
   s <> "" && String.for_all is_token_char s
 
-(* A name or an address, which may be empty, and perhaps a port. The brackets
-   keep the colons of an IPv6 address apart from the one before the port. *)
+(* Accepts a name or an address, which may be empty, and optionally a port. The brackets
+   separate the colons of an IPv6 address from the colon of the port. *)
 let is_host s =
   let is_name_char = function
     | 'a' .. 'z' | 'A' .. 'Z' | '0' .. '9' -> true
@@ -104,7 +105,7 @@ let parse_head head =
       request
   | Ok _ | Error _ | (exception Invalid_argument _) -> malformed "request"
 
-(* The elements of a header that is a list, in lower case. *)
+(* Returns the elements of a header whose value is a list, in lower case. *)
 let elements (request : Http.Request.t) name =
   Header.get_multi request.headers name
   |> List.concat_map (String.split_on_char ',')
@@ -167,7 +168,7 @@ let skip_body input ~go_on (request : Http.Request.t) =
   let expected = elements request "expect" in
   if List.exists (fun e -> e <> "100-continue") expected then
     refuse `Expectation_failed "unknown expectation";
-  (* HTTP/1.0 does not know this answer, and takes it for the last one. *)
+  (* An HTTP/1.0 client doesn't know 100 Continue, and would take it for the final answer. *)
   let invite () =
     if version_1_1 && expected <> [] then go_on "HTTP/1.1 100 Continue\r\n\r\n"
   in
@@ -182,8 +183,8 @@ let skip_body input ~go_on (request : Http.Request.t) =
         refuse `Not_implemented "unknown transfer coding";
       invite ();
       skip_chunks input
-  (* Two ways to tell where the body ends: whoever chooses the other one sees
-     another request behind it. *)
+  (* With both headers, the end of the body is ambiguous. A proxy that chooses the other header
+     would see a different next request. *)
   | _ -> malformed "request: its length is ambiguous"
 
 type received = Request of Http.Request.t | Refused of Http.Status.t * string

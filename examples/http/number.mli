@@ -1,5 +1,5 @@
 (** Numbers as clients write them. *)
 
 val of_digits : string -> int option
-(** The number of these decimal digits, [None] if there is anything else among
-    them. What is too large for an [int] is [max_int]. *)
+(** The number with these decimal digits, or [None] if the text has other
+    characters. A number that is too large for an [int] gives [max_int]. *)

@@ -1,8 +1,8 @@
-(* Paths, methods and numbers. *)
+(* Finds the page of a request, and checks its method and its number. *)
 
 type page = unit -> Message.answer
 
-(* A client may also send the whole URL: it does so to a proxy. *)
+(* A client may send the whole URL, as it does to a proxy. *)
 let path resource =
   let resource = List.hd (String.split_on_char '?' resource) in
   match String.split_on_char '/' resource with

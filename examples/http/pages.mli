@@ -1,4 +1,4 @@
-(** What is answered to which request. *)
+(** The answers to requests. *)
 
 type page = unit -> Message.answer
 
@@ -7,12 +7,12 @@ val handle :
   (string list -> page option) ->
   Http.Request.t ->
   Message.answer
-(** [handle ~hint find request] is the page that [find] knows by its path, which
-    it is given in pieces: [/fib/30] is [["fib"; "30"]]. If there is none the
-    answer is [hint], with 404. Clients can only get pages: for other methods
-    the answer is 405. [OPTIONS *], which asks what the server can do at all, is
-    answered with these methods. *)
+(** [handle ~hint find request] is the page that [find] returns for the path of
+    the request. The path is a list, for example [["fib"; "30"]] for [/fib/30].
+    If there is no page, the answer is [hint] with status 404. Clients can only
+    get pages, so the answer to other methods is 405. [OPTIONS *] asks for the
+    server's abilities, and the answer lists the allowed methods. *)
 
 val with_n : max_n:int -> string -> (int -> Message.answer) -> page
-(** [with_n ~max_n text f] is [f n] if [text] is the number [n] in decimal
-    digits, from 0 to [max_n], and else 400. *)
+(** [with_n ~max_n text f] is [f n] if [text] is a number [n] from 0 to [max_n]
+    in decimal digits. Otherwise the answer has status 400. *)

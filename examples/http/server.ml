@@ -1,8 +1,8 @@
-(* The accept loop and the end of the service. *)
+(* Accepts connections, and ends the service. *)
 
 open Concord
 
-(* What is complained of may come and go a thousand times a second. *)
+(* The same error may occur a thousand times a second, so it is logged once a minute. *)
 let once_a_minute log =
   let last = ref None in
   let is_recent since =
@@ -13,7 +13,8 @@ let once_a_minute log =
       last := Some (Mtime_clock.counter ());
       log text)
 
-(* To try again at once would fail again at once, for as long as it lasts. *)
+(* Waits before the next attempt, because accepting would fail again immediately while the
+   cause lasts. *)
 let rec accept (host : Host.t) ~stop ~complain =
   match host.accept ~unless:stop with
   | accepted -> accepted
@@ -27,8 +28,8 @@ let run (t : Connection.config) ~max_connections ~grace (host : Host.t) handle =
   let stop = Promise.await_evt t.drain in
   let complain = once_a_minute t.log in
   let slots = Semaphore.Counting.make max_connections in
-  (* Each connection holds it to read, and so all have ended when it can be held
-     to write. *)
+  (* Each connection holds this lock for reading. So once the server holds it for writing, all
+     connections have ended. *)
   let connections = Rwlock.create () in
   let serve (socket : Host.connection) =
     let close () =
@@ -48,12 +49,13 @@ let run (t : Connection.config) ~max_connections ~grace (host : Host.t) handle =
             accept host ~stop ~complain);
       ]
   in
-  (* The first timeout starts a thread, for which no descriptor may be left later. *)
+  (* The first timeout starts a thread, which needs descriptors. So it is started now, before
+     connections use them up. *)
   ignore (Event.sync_before 0.000_1 Event.never : unit option);
   let accepted_all = Promise.create () in
-  (* Each connection's task first starts the one that accepts the next: a new task runs
-     at once, so that all clients who wait are accepted in the same turn, and not one
-     in each turn of all connections. *)
+  (* The task of a connection first starts the task that accepts the next connection. A new
+     task runs at once, so all waiting clients are accepted in one round. Otherwise, each round
+     of all connections would accept only one client. *)
   let rec accept_next () =
     match Event.sync next with
     | None -> Promise.fill accepted_all ()

@@ -1,4 +1,4 @@
-(** Accepts connections until it is told to stop. *)
+(** Accepts connections until it should stop. *)
 
 val run :
   Connection.config ->
@@ -7,9 +7,9 @@ val run :
   Host.t ->
   (Http.Request.t -> Message.answer) ->
   unit
-(** [run config ~max_connections ~grace host handle] answers requests, and
-    returns after [config.drain] was filled and the requests in progress were
-    answered, or [grace] seconds later: then the caller cuts them off. Clients
-    beyond [max_connections] wait to be accepted. Backtraces are recorded in the
-    calling domain from now on, because failures of [handle] are logged with
-    them. *)
+(** [run config ~max_connections ~grace host handle] answers requests. After
+    [config.drain] is filled, it returns when the requests in progress have been
+    answered, or [grace] seconds later. In the second case the caller cuts them
+    off. Clients beyond [max_connections] wait to be accepted. From now on,
+    backtraces are recorded in the calling domain, because failures of [handle]
+    are logged with them. *)

@@ -2,6 +2,6 @@
 
 let () =
   Lwc_command.main ~name:"kpn" ~default:1000 ~largest:Lwc.Kpn.max_n
-    ~doc:"the numbers 2^a 3^b 5^c, by a Kahn process network"
-    ~size:"How many numbers."
+    ~doc:"compute the numbers 2^a 3^b 5^c with a Kahn process network"
+    ~size:"The number of results."
     (module Lwc.Kpn)

@@ -32,7 +32,7 @@ The first numbers of the form 2^a 3^b 5^c, in each style:
   result: 1 2 3 4 5 6 8 9 10 12 15 16
   as computed sequentially: yes
 
-Five times the next number would not be an int:
+Larger numbers are refused, because five times the next result would not fit into an int:
 
   $ ./kpn.exe -n 10855 | grep -v ' s$'
   result: 1 2 3 4 5 6 ... 918330048000000000 919366980732421875 921600000000000000
@@ -42,7 +42,7 @@ Five times the next number would not be an int:
   kpn: option -n: must be from 0 to 10855
   [124]
 
-Set-up only:
+The threads are set up, but not started:
 
   $ ./kpn.exe -n 10 -d | sed 's/[0-9.]* s$/(time)/'
   set-up: (time)

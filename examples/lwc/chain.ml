@@ -1,4 +1,4 @@
-(* Calls [successor inp out] for each thread, and gives the last [out]. *)
+(* Calls [successor inp out] for each of [n] threads, and returns the last [out]. *)
 let connect n ~make_mvar inp successor =
   if n < 0 then invalid_arg "Chain.setup: n < 0";
   let inp = ref inp in

@@ -1,8 +1,8 @@
-(** [n] threads in a row: each takes a number from an MVar, and puts the next
-    one into that of its neighbour. The result is [[| n |]].
+(** [n] threads in a row. Each takes a number from an MVar, and puts the next
+    number into its neighbour's MVar. The result is [[| n |]].
 
-    The first number is put by one more thread, which is spawned last; so all
-    others wait at once. It is no program of the paper, but the least one with a
-    given number of threads. *)
+    One more thread, which is spawned last, puts the first number, so all others
+    wait at first. The paper doesn't have this program. It is the smallest one
+    with a given number of threads. *)
 
 include Program.WRITTEN

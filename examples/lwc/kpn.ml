@@ -1,4 +1,5 @@
-(* Of the numbers up to [max_int / 5], so that five times each of them is an [int]. *)
+(* Has only the numbers up to [max_int / 5], so that five times each of them is still an
+   [int]. *)
 let sequence =
   let last = max_int / 5 in
   let rec powers a v = v :: (if v > last / a then [] else powers a (v * a)) in
@@ -11,8 +12,8 @@ let max_n = Array.length sequence
 
 let numbers n =
   if n > max_n then
-    Printf.ksprintf invalid_arg "Kpn.setup: n = %d, and at most %d can be done"
-      n max_n;
+    Printf.ksprintf invalid_arg "Kpn.setup: n is %d, but it can be at most %d" n
+      max_n;
   Array.make n 0
 
 module Direct (Lwc : Concord_styles.Direct) = struct

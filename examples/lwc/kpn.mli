@@ -1,12 +1,14 @@
-(** A Kahn process network: the first [n] numbers of the form 2{^ a} 3{^ b}
-    5{^ c}, in increasing order. (Section 3.1 and Figure 1 of the paper.)
+(** A Kahn process network that computes the first [n] numbers of the form
+    2{^ a} 3{^ b} 5{^ c}, in increasing order. (Section 3.1 and Figure 1 of the
+    paper.)
 
     The numbers multiplied by 2, by 3 and by 5 are subsequences of the sequence
-    itself: so it is what two threads [merge] from three threads [times], which
-    thread [x] feeds with it through a Fifo each. All else are MVars. The number
-    1 that begins it all comes from a seventh thread.
+    itself. So two threads [merge] make the sequence from three threads [times].
+    Thread [x] sends the sequence back to these three, through a Fifo each. All
+    other connections are MVars. A seventh thread puts in the first number, 1.
 
-    [n] is at most {!max_n}: from there on a product may not be an [int]. *)
+    [n] is at most {!max_n}, because a larger product may not fit into an [int].
+*)
 
 include Program.WRITTEN
 

@@ -1,4 +1,4 @@
-(** What the programs have in common. *)
+(** The signatures of all programs. *)
 
 (** A program, in one style. *)
 module type S = sig
@@ -10,23 +10,25 @@ module type S = sig
       @raise Invalid_argument if [n] is negative, or too large to be solved. *)
 
   val run : network -> int array
-  (** Starts the threads, and returns what they have found out. To be called
-      once for each network, by the system thread that set it up, and before
-      that sets up another one in the same style. *)
+  (** Starts the threads, and returns their result. Call it once for each
+      network, in the system thread that set it up, and before that thread sets
+      up another network in the same style. *)
 
   val forget : unit -> unit
-  (** The networks that the calling system thread has set up do not run. *)
+  (** Discards the networks that the calling system thread has set up, without
+      running them. *)
 end
 
-(** A program, written once for each signature. *)
+(** A program, written once for each signature of styles. *)
 module type WRITTEN = sig
   module Direct (_ : Concord_styles.Direct) : S
   module Trampolined (_ : Concord_styles.Trampolined) : S
   module Monadic (_ : Concord_styles.Monadic) : S
 
   val sequential : int -> int array
-  (** What [run (setup n)] returns in every style, computed without threads.
-      @raise Invalid_argument as [setup]. *)
+  (** The result of [run (setup n)] in every style, computed without threads.
+
+      @raise Invalid_argument like [setup]. *)
 end
 
 val in_style : (module WRITTEN) -> Style.t -> (module S)

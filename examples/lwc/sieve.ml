@@ -124,7 +124,7 @@ module Monadic (Lwc : Concord_styles.Monadic) = struct
   let forget () = ignore (stop () : unit t)
 end
 
-(* By trial division by the primes that were found before. *)
+(* Tries to divide by the primes that were found before. *)
 let sequential n =
   let primes = Array.make n 0 in
   let rec is_prime v i =

@@ -1,5 +1,5 @@
-(** The small examples of sections 5.1 and 5.2 of the paper: operations that are
-    composed of others, and may wait. *)
+(** The small examples of sections 5.1 and 5.2 of the paper. They are operations
+    that consist of other operations, and may wait. *)
 
 module Direct (Lwc : Concord_styles.Direct) : sig
   val yield3 : unit -> unit
@@ -9,7 +9,7 @@ module Direct (Lwc : Concord_styles.Direct) : sig
   (** Transfers the value of an MVar to another one. *)
 end
 
-(** The rest of the thread is one more argument. *)
+(** In this style, the rest of the thread is a further argument. *)
 module Trampolined (Lwc : Concord_styles.Trampolined) : sig
   val yield3 : (unit -> unit) -> unit
   val transfer_mvar : 'a Lwc.mvar -> 'a Lwc.mvar -> (unit -> unit) -> unit

@@ -2,9 +2,9 @@ let numbers n =
   let random = Random.State.make [| n |] in
   Array.init n (fun _ -> Random.State.int random (10 * n))
 
-(* Calls [comparator x y ~lo ~hi] for each comparator of a network, and gives the outputs.
-   Each round carries the greatest number of those that are left to its place at the end.
-   [wires] are the inputs. *)
+(* Calls [comparator x y ~lo ~hi] for each comparator of a sorting network, and returns the
+   outputs. [wires] are the inputs. Each round moves the greatest of the remaining numbers to
+   its final position. *)
 let connect wires ~make_mvar comparator =
   let wires = Array.copy wires in
   for last = Array.length wires - 1 downto 1 do

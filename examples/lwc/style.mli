@@ -6,8 +6,8 @@ type t =
   | Monadic of (module Concord_styles.Monadic)
 
 val all : (string * t) list
-(** With their names: [threads], [callcc], [delimited], [trampoline],
+(** All styles with their names: [threads], [callcc], [delimited], [trampoline],
     [continuation], [promise], [events]. *)
 
 val light : (string * t) list
-(** All but [threads]. *)
+(** All styles except [threads]. *)

@@ -1,4 +1,4 @@
-(* Sockets of Lwt; one task of Lwt_direct for each connection. *)
+(* The host of the server on Lwt. Each connection is a task of Lwt_direct. *)
 
 open Http_service
 open Http_service.Host
@@ -11,7 +11,7 @@ let unless event promise =
     await
       (Lwt.pick [ Lwt.map Option.some promise; Lwt.map (fun () -> None) event ])
   else (
-    (* A client that sends without end leaves others their turn. *)
+    (* Yields, so that a client that sends without end lets other clients be served. *)
     Lwt_direct.yield ();
     Some (await promise))
 
@@ -45,7 +45,8 @@ let connection socket =
   in
   { read; write = write_from 0; shutdown; close = (fun () -> close socket) }
 
-(* Else an answer could wait for the client to acknowledge the one before. *)
+(* With the delay (Nagle's algorithm), an answer could wait until the client acknowledges the
+   previous one. *)
 let set_no_delay socket =
   try Lwt_unix.setsockopt socket TCP_NODELAY true with Unix.Unix_error _ -> ()
 
@@ -58,9 +59,10 @@ let accept socket ~unless:event =
   | exception Unix.Unix_error (error, _, _) ->
       raise (Cannot_accept (Unix.error_message error))
 
-(* Without [~blocking], Lwt (6.1.2) first has a thread find out whether the socket blocks,
-   and [Lwt.cancel] does not stop an [accept] that waits for that: it takes a client later,
-   or waits for a descriptor that was closed meanwhile, for which libev aborts. *)
+(* Without [~blocking], Lwt (6.1.2) uses a thread to find out whether the socket blocks.
+   [Lwt.cancel] doesn't stop an [accept] that waits for that thread. The [accept] would later
+   take a client, or it would wait for a descriptor that has been closed, and then libev
+   aborts. *)
 let with_listener socket f =
   let socket = Lwt_unix.of_unix_file_descr ~blocking:false socket in
   Lwt_direct.spawn @@ fun () ->

@@ -1,20 +1,21 @@
-(** The server on Lwt: what [Eio_host] of the other example is on Eio.
+(** The host of the server on Lwt, like [Eio_host] of the other example on Eio.
 
-    Handlers are the same with the server of [cohttp-lwt-unix]. It is not used
-    here because, in version 6.3,
-    - it tries again at once, and silently, when it cannot accept a connection
-      for lack of descriptors: one core is busy for as long as that lasts;
-    - its only time limit is that of a whole connection, busy or not;
-    - it does not take the body of a [GET] for a body, but for the next request,
-      and accepts a body with two lengths: what a proxy takes for one request
-      may be two;
-    - it answers nothing if a head is malformed or larger than 16 kB, sends a
-      body after the answer to [HEAD], and never [100 Continue].
+    The handlers would be the same with the server of [cohttp-lwt-unix]. It is
+    not used here, because version 6.3 has these faults:
 
-    The user's callback can make up for some of that, and comes too late for the
-    rest. *)
+    - If it can't accept a connection because no descriptor is left, it silently
+      tries again at once. One core is busy as long as that lasts.
+    - Its only time limit is that of a whole connection, busy or not.
+    - It takes the body of a [GET] for the next request. It also accepts a body
+      with two lengths. So a proxy may see one request where this server sees
+      two.
+    - If a head is malformed, or larger than 16 kB, it sends no answer. It sends
+      a body after the answer to [HEAD], and never sends [100 Continue].
+
+    The user's callback can fix some of these faults, but it is called too late
+    for the others. *)
 
 val with_listener :
   Unix.file_descr -> (Http_service.Host.t -> unit) -> unit Lwt.t
-(** [with_listener socket f] calls [f], in a task of [Lwt_direct], with what
-    accepts from [socket]. *)
+(** [with_listener socket f] calls [f] in a task of [Lwt_direct], with a host
+    that accepts connections from [socket]. *)

@@ -1,5 +1,5 @@
-(* An HTTP server on Lwt, in one process with a pool of domains and with Eio.
-   What has nothing to do with that is in examples/http.
+(* An HTTP server on Lwt, in one process with a pool of domains and with Eio. The code that
+   doesn't depend on these is in examples/http.
 
    ./dev exec lwt_server --port 8080 *)
 
@@ -8,18 +8,19 @@ open Http_service
 open Lwt_service
 module Task = Domainslib.Task
 
-(* --- What the three share --- *)
+(* --- What Lwt, Eio and the pool share --- *)
 
 type shared = {
-  pool : Task.pool;  (** Computes. *)
-  tickets : int Concord.Mvar.t;  (** An Eio domain puts, Lwt takes. *)
-  table : string Concord.Lazy.t;  (** Either computes it, once. *)
+  pool : Task.pool;  (** Computes the numbers. *)
+  tickets : int Concord.Mvar.t;
+      (** An Eio domain puts the numbers, and Lwt takes them. *)
+  table : string Concord.Lazy.t;  (** Lwt or Eio computes it, once. *)
 }
 
 let computations = Atomic.make 0
 
-(* Whoever is first only waits for the pool: in Lwt others are served meanwhile.
-*)
+(* The first task that needs the table waits for the pool to compute it. In Lwt, other clients
+   are served meanwhile. *)
 let table pool =
   Concord.Lazy.from_fun @@ fun () ->
   Atomic.incr computations;
@@ -31,8 +32,8 @@ let table pool =
 
 let with_shared ~domains f =
   let pool = Task.setup_pool ~num_domains:domains () in
-  (* This domain tears the pool down; the one of Eio may be the first to submit.
-  *)
+  (* Attaches the pool in this domain, which also tears it down. Otherwise the domain of Eio
+     might be the first to submit a job. *)
   Concord_domainslib.attach pool;
   Fun.protect ~finally:(fun () -> Task.teardown_pool pool) @@ fun () ->
   f { pool; tickets = Concord.Mvar.create_empty (); table = table pool }
@@ -43,7 +44,7 @@ let rec number_tickets tickets n =
   Concord.Mvar.put tickets n;
   number_tickets tickets (n + 1)
 
-(* It is up before clients come, who may take all descriptors. *)
+(* Waits until the Eio domain has started, because clients may take all descriptors later. *)
 let with_eio_domain { tickets; table; _ } ~warm_up f =
   let opened = Concord.Promise.create () in
   let closed = Concord.Promise.create () in
@@ -87,7 +88,7 @@ let show_table table =
   answer
     (Printf.sprintf "computations: %d\n%s" (Atomic.get computations) numbers)
 
-(* A connection is a task of [Lwt_direct], and waits there for its handler. *)
+(* A connection is a task of [Lwt_direct], which waits for its handler. *)
 let handle { pool; tickets; table } ~max_n =
   let await = Lwt_direct.await in
   Pages.handle ~hint:"try /ping, /fib/30, /ticket or /table" @@ function
@@ -119,8 +120,8 @@ let command =
       `S Manpage.s_description;
       `P
         "Answers $(b,GET /fib/N) with the Nth Fibonacci number, computed by a \
-         Domainslib pool, and $(b,GET /ping) at once, also meanwhile. $(b,GET \
-         /ticket) gives each client a number of its own, from an MVar that an \
+         Domainslib pool. Meanwhile it answers $(b,GET /ping) at once. $(b,GET \
+         /ticket) gives each client a different number, from an MVar that an \
          Eio domain fills. $(b,GET /table) shows a lazy value that the Eio \
          domain and all clients share, and how often it was computed.";
       Command.signals;

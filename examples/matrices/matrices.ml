@@ -1,6 +1,5 @@
-(* Work on data that is done in parallel, for callers that only wait: a pool of Domainslib
-   multiplies matrices. Fibers of Eio and callbacks of Lwt ask it, and their loops go on
-   meanwhile. *)
+(* A pool of Domainslib multiplies matrices in parallel. Fibers of Eio and callbacks of Lwt
+   wait for the products, and their loops run other tasks meanwhile. *)
 
 open Concord
 
@@ -16,7 +15,8 @@ let cell (a : matrix) (b : matrix) i j =
   done;
   !sum
 
-(* The domains of the pool share the rows. The promise is resolved with the last of them. *)
+(* The domains of the pool share the rows. The promise is resolved when the last row is
+   done. *)
 let product pool a b : matrix Promise.t =
   let rows = Array.make size [||] in
   let row i = rows.(i) <- Array.init size (cell a b i) in
@@ -26,7 +26,7 @@ let product pool a b : matrix Promise.t =
 let identity = create (fun i j -> if i = j then 1. else 0.)
 let numbers = create (fun i j -> float_of_int ((i * size) + j))
 
-(* To multiply by a permutation moves the columns. *)
+(* Multiplying by this permutation matrix moves the columns. *)
 let shift n = create (fun i j -> if (i + n) mod size = j then 1. else 0.)
 
 let in_eio pool =
@@ -43,9 +43,9 @@ let in_eio pool =
     others ()
   in
   Eio.Fiber.first others (there_and_back 1);
-  Printf.printf "other fibers had their turns: %b\n%!" (!turns > 10)
+  Printf.printf "other fibers ran meanwhile: %b\n%!" (!turns > 10)
 
-(* The first two products are computed at the same time. *)
+(* The pool computes the first two products at the same time. *)
 let in_lwt pool =
   Concord_lwt.run @@ fun () ->
   let open Lwt.Syntax in

@@ -10,8 +10,8 @@ exception Invalid of string
 
 let invalid format = Printf.ksprintf (fun text -> raise (Invalid text)) format
 
-(* The hash is that of the encoding, in which the nonce comes last. So a search
-   encodes the rest once. *)
+(* The hash is computed from the encoding, in which the nonce comes last. So a search encodes
+   the other fields only once. *)
 
 let write_header buffer (height, parent, transactions) =
   Codec.write_int buffer height;
@@ -44,7 +44,7 @@ let max_transactions = 100
 let check_transaction text =
   let length = String.length text in
   if length = 0 || length > 1000 then
-    invalid "a transaction of %d bytes, where 1 to 1000 are allowed" length
+    invalid "a transaction of %d bytes, but only 1 to 1000 are allowed" length
 
 let is_small ~difficulty hash =
   String.for_all (Char.equal '0') (String.sub hash 0 difficulty)
@@ -55,7 +55,7 @@ let check ~difficulty t =
     invalid "the hash %s" t.hash;
   if count > max_transactions then invalid "%d transactions" count;
   if List.length (List.sort_uniq compare t.transactions) < count then
-    invalid "a transaction comes twice in a block";
+    invalid "a block has the same transaction twice";
   List.iter check_transaction t.transactions
 
 let search ~continue ~difficulty ~parent transactions =

@@ -3,12 +3,14 @@ module Transactions = Set.Make (String)
 
 type t = {
   difficulty : int;
-  lock : Rwlock.t;  (** Of all that follows. *)
-  blocks : (string, Block.t) Hashtbl.t;  (** By hash. *)
+  lock : Rwlock.t;  (** Protects all fields below. *)
+  blocks : (string, Block.t) Hashtbl.t;  (** All blocks, by hash. *)
   main : (int, Block.t) Hashtbl.t;  (** The main chain, by height. *)
   index : (string, Block.t) Hashtbl.t;  (** By confirmed transaction. *)
-  head : Block.t Watch.t;  (** Set by writers, and read without the lock. *)
-  pending : Transactions.t Watch.t;  (** Likewise. *)
+  head : Block.t Watch.t;
+      (** Set by writers. It can be read without the lock. *)
+  pending : Transactions.t Watch.t;
+      (** Set by writers. It can be read without the lock. *)
 }
 
 let create ~difficulty =
@@ -27,7 +29,7 @@ let difficulty t = t.difficulty
 let head t = t.head
 let pending t = t.pending
 
-(* --- For those who hold the lock --- *)
+(* --- Functions that need the lock --- *)
 
 let parent t (block : Block.t) = Hashtbl.find t.blocks block.parent
 
@@ -36,7 +38,7 @@ let is_main t (block : Block.t) =
   | Some main -> String.equal main.hash block.hash
   | None -> false
 
-(* Is the transaction in the chain that ends with [block]? *)
+(* Whether the chain that ends with [block] contains the transaction. *)
 let rec is_before t (block : Block.t) transaction =
   if is_main t block then
     match Hashtbl.find_opt t.index transaction with
@@ -46,7 +48,7 @@ let rec is_before t (block : Block.t) transaction =
     List.mem transaction block.transactions
     || is_before t (parent t block) transaction
 
-(* Both take the pending transactions, and return what is pending then. *)
+(* Both functions take the pending transactions, and return the new ones. *)
 
 let abandon t pending (block : Block.t) =
   Hashtbl.remove t.main block.height;
@@ -58,7 +60,8 @@ let confirm t pending (block : Block.t) =
   List.iter (fun text -> Hashtbl.replace t.index text block) block.transactions;
   Transactions.diff pending (Transactions.of_list block.transactions)
 
-(* Leaves the main chain at the last block that both have in common. *)
+(* Makes [block] the head. The old and the new main chain separate after their last common
+   block. *)
 let switch_to t (block : Block.t) =
   let rec branch_of block after =
     if is_main t block then (block, after)
@@ -77,7 +80,7 @@ let switch_to t (block : Block.t) =
   Watch.set t.pending (List.fold_left (confirm t) pending branch);
   Watch.set t.head block
 
-(* Those that are pending or confirmed already stay so. *)
+(* Transactions that are pending or confirmed already are left as they are. *)
 let make_pending t transactions =
   let pending = Watch.get t.pending in
   let is_new text =
@@ -109,7 +112,7 @@ let add t (block : Block.t) =
         if block.height <> parent.height + 1 then
           raise (Block.Invalid "a block's height is not its parent's plus 1");
         if List.exists (is_before t parent) block.transactions then
-          raise (Block.Invalid "a transaction comes twice in a chain");
+          raise (Block.Invalid "a chain has the same transaction twice");
         Hashtbl.add t.blocks block.hash block;
         if is_better block ~than:(Watch.get t.head) then switch_to t block
         else make_pending t block.transactions;

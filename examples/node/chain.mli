@@ -1,15 +1,15 @@
 (** The storage of a node: all blocks, and an index of the transactions.
 
-    These are plain hash tables behind one {!Concord.Rwlock}, as those of a
-    database would be. Fibers of Eio change them when blocks come. Meanwhile
-    promises of Lwt and tasks of a pool query them. Nobody sees a chain that is
-    half changed, and queries run beside each other.
+    These are plain hash tables behind one {!Concord.Rwlock}, like the data of a
+    small database. Fibers of Eio change them when blocks arrive. Meanwhile
+    promises of Lwt and tasks of a pool query them. A query never sees a chain
+    that is only half changed, and several queries run at the same time.
 
     A transaction is {e confirmed} if it is in a block of the main chain, which
-    is the longest one. (Of two that are as long, all nodes prefer the one whose
-    last hash is smaller.) All others are {e pending}: those that were
-    submitted, and those of blocks that are not in the main chain, or no longer.
-    So no transaction is lost.
+    is the longest chain. (If two chains have the same length, all nodes prefer
+    the one whose last hash is smaller.) All other transactions are {e pending}.
+    They were submitted, or they are in blocks that are not, or no longer, in
+    the main chain. So no transaction is lost.
 
     Each function suspends only while it waits for the lock. *)
 
@@ -19,30 +19,30 @@ module Transactions : Set.S with type elt = string
 type t
 
 val create : difficulty:int -> t
-(** A chain of {!Block.genesis} alone. All nodes need the same [difficulty]. *)
+(** A chain with only {!Block.genesis}. All nodes need the same [difficulty]. *)
 
 val difficulty : t -> int
 
-(** {2 Changing it} *)
+(** {2 Changing the chain} *)
 
 val submit : t -> string -> unit
 (** Makes a transaction pending, unless it is pending or confirmed already.
 
-    @raise Block.Invalid as {!Block.check_transaction}. *)
+    @raise Block.Invalid like {!Block.check_transaction}. *)
 
 type added =
   | Added
-  | Known  (** It had been added before. *)
-  | Orphan  (** The block before it is missing, and it was not added. *)
+  | Known  (** The block had been added before. *)
+  | Orphan  (** The previous block is missing, so the block was not added. *)
 
 val add : t -> Block.t -> added
 (** Adds a block that has passed {!Block.check}.
 
     @raise Block.Invalid
-      if its height is wrong, or the chain before it has one of its transactions
-      already. *)
+      if its height is wrong, or if one of its transactions is already in the
+      chain before it. *)
 
-(** {2 Following it} *)
+(** {2 Following the chain} *)
 
 val head : t -> Block.t Watch.t
 (** The last block of the main chain. *)
@@ -52,22 +52,24 @@ val pending : t -> Transactions.t Watch.t
 type work = {
   parent : Block.t;
   transactions : string list;
-      (** Pending, and not in the chain that ends with [parent]. *)
-  stale : unit Event.t;  (** The head is no longer [parent]. *)
-  more : unit Event.t;  (** The set of pending transactions has changed. *)
+      (** The pending transactions that are not in the chain that ends with
+          [parent]. *)
+  stale : unit Event.t;  (** Is ready when the head is no longer [parent]. *)
+  more : unit Event.t;
+      (** Is ready when the set of pending transactions has changed. *)
 }
-(** What a miner should do next. *)
+(** The next work for a miner. *)
 
 val work : t -> work
 
-(** {2 Querying it} *)
+(** {2 Querying the chain} *)
 
 val block : t -> string -> Block.t option
-(** The block with this hash, also one that is not in the main chain. *)
+(** The block with this hash, even if it is not in the main chain. *)
 
 val confirmed : t -> string -> Block.t option
-(** The block of the main chain with this transaction. *)
+(** The block of the main chain that has this transaction. *)
 
 val matching : t -> (string -> bool) -> string list
-(** All confirmed transactions for which the function is [true], sorted. It
-    holds the lock while it looks at each of them. *)
+(** All confirmed transactions for which the function returns [true], sorted. It
+    holds the lock while it calls the function. *)

@@ -1,21 +1,21 @@
-(** Values as strings that anybody may have sent.
+(** Encodes values as strings, and decodes strings from untrusted senders.
 
-    Unlike [Marshal], which trusts its input, {!decode} accepts nothing but what
-    {!encode} could have written, and so each value has one encoding. Every
-    length is compared with the bytes that are left before anything is
+    Unlike [Marshal], which trusts its input, {!decode} accepts only what
+    {!encode} could have written. So each value has exactly one encoding. Every
+    length is compared with the number of bytes that are left before anything is
     allocated. *)
 
 exception Malformed of string
-(** The string is not the encoding of a value. {!decode} raises nothing else,
-    whatever the string. *)
+(** The string is not the encoding of a value. {!decode} raises no other
+    exception, whatever the string is. *)
 
 (** {2 Encoding} *)
 
 val encode : (Buffer.t -> 'a -> unit) -> 'a -> string
-(** [encode write v] is what [write] writes for [v]. *)
+(** [encode write v] is the output of [write] for [v]. *)
 
 val write_byte : Buffer.t -> int -> unit
-(** From 0 to 255. *)
+(** Writes a number from 0 to 255. *)
 
 val write_int : Buffer.t -> int -> unit
 val write_string : Buffer.t -> string -> unit
@@ -24,15 +24,16 @@ val write_list : (Buffer.t -> 'a -> unit) -> Buffer.t -> 'a list -> unit
 (** {2 Decoding} *)
 
 type input
-(** A string, and how much of it has been read. *)
+(** A string, and the number of bytes that have been read. *)
 
 val decode : (input -> 'a) -> string -> 'a
-(** [decode read text] is what [read] reads, if that is all of [text].
+(** [decode read text] is the value that [read] returns, if [read] has read all
+    of [text].
 
     @raise Malformed otherwise. *)
 
 val malformed : ('a, unit, string, 'b) format4 -> 'a
-(** Raises {!Malformed} with this message, for readers of your own. *)
+(** Raises {!Malformed} with this message. It is for readers that you write. *)
 
 val read_byte : input -> int
 val read_int : input -> int

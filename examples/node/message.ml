@@ -16,4 +16,4 @@ let read input =
   | 0 -> Block (Block.read input)
   | 1 -> Wanted (Codec.read_string input)
   | 2 -> Transaction (Codec.read_string input)
-  | tag -> Codec.malformed "no message begins with %d" tag
+  | tag -> Codec.malformed "%d is not the first byte of any message" tag

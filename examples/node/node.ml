@@ -1,5 +1,5 @@
-(* A node of a blockchain, for which section 1.1 of "Effectively Composing Concurrency
-   Libraries" wants three libraries in one program. README.md explains it.
+(* A node of a blockchain. Section 1.1 of "Effectively Composing Concurrency Libraries" asks
+   for three libraries in one program of this kind. README.md explains the program.
 
    ./dev exec node --help *)
 
@@ -19,7 +19,9 @@ let run ports peers difficulty num_domains =
       ~log:(fun text -> Printf.eprintf "node: %s\n%!" text)
       (Chain.create ~difficulty)
   in
-  if ended.cut_short then prerr_endline "node: cut off after 5 s"
+  if ended.cut_short then
+    prerr_endline
+      "node: the end took longer than 5 s, so the remaining work was cancelled"
 
 (* --- The command line --- *)
 
@@ -31,11 +33,11 @@ let ports =
   Term.(
     const ports
     $ option Arg.int "port" ~default:7000 "The port for other nodes."
-    $ option Arg.int "rpc" ~default:8000 "The port for clients, by HTTP.")
+    $ option Arg.int "rpc" ~default:8000 "The port for clients, which use HTTP.")
 
 let peers =
   let address port = `Tcp (Eio.Net.Ipaddr.V4.loopback, port) in
-  let doc = "The port of another node. It may be repeated." in
+  let doc = "The port of another node. You can give it several times." in
   let ports = Arg.(value & opt_all int [] & info [ "peer" ] ~doc) in
   Term.(const (List.map address) $ ports)
 
@@ -45,8 +47,8 @@ let command =
     Term.(
       const run $ ports $ peers
       $ option Arg.int "difficulty" ~default:5
-          "How many zeros a block's hash begins with. It must be the same for \
-           all nodes."
+          "The number of zeros that the hash of a block begins with. All nodes \
+           must use the same number."
       $ option Arg.int "domains" ~default:2 "The number of domains in the pool.")
 
 let () = exit (Cmd.eval command)

@@ -10,11 +10,11 @@ type t = {
 let unless_stopped t event =
   Event.sync (Event.unless (Promise.await_evt t.stop) event)
 
-(* --- Messages: their length in four bytes, and then themselves --- *)
+(* --- Messages: the length in four bytes, then the message --- *)
 
-(* Enough for a block of the longest transactions. *)
+(* A block with the longest transactions fits. *)
 let max_length = 200_000
-let patience = 10. (* seconds *)
+let patience = 10. (* in seconds *)
 
 exception Deaf
 
@@ -29,7 +29,7 @@ let send t flow message =
 let receive t reader =
   let length = Int32.to_int (Eio.Buf_read.BE.uint32 reader) in
   if length < 0 || length > max_length then
-    Codec.malformed "a message of %d bytes" length;
+    Codec.malformed "a message has an invalid length, %d bytes" length;
   let text = Eio.Buf_read.take length reader in
   Concord_domainslib.run t.pool (fun () ->
       let message = Codec.decode Message.read text in
@@ -38,10 +38,10 @@ let receive t reader =
       | Wanted _ | Transaction _ -> ());
       message)
 
-(* --- What this node has to say --- *)
+(* --- Sending to the peer --- *)
 
-(* One fiber sends everything: answers, the head, and transactions that were not
-   pending when it looked last. Those in [sent] are not sent again. *)
+(* One fiber sends everything: answers, the head, and transactions that are newly pending.
+   Transactions in [sent] are not sent again. *)
 let rec send_news t flow answers ~head_seen ~pending_seen ~sent =
   let news =
     Event.choose
@@ -79,9 +79,10 @@ let send_all t flow answers =
   send_transactions t flow pending;
   send_news t flow answers ~head_seen ~pending_seen ~sent:pending
 
-(* --- What the peer says --- *)
+(* --- Receiving from the peer --- *)
 
-(* Blocks whose parent the peer was asked for are in [orphans], by that parent. *)
+(* [orphans] has the blocks whose parent was requested from the peer, indexed by that
+   parent. *)
 let rec adopt t answers orphans (block : Block.t) =
   match Chain.add t.chain block with
   | Orphan ->
@@ -109,13 +110,13 @@ let rec reason = function
   | Codec.Malformed text | Block.Invalid text -> Some text
   | Eio.Io _ as e -> Some (Printexc.to_string e)
   | Eio.Exn.Multiple failures ->
-      (* Both fibers failed. *)
+      (* Both fibers failed, so each failure needs a reason. *)
       let reasons = List.map (fun (e, _) -> reason e) failures in
       if List.mem None reasons then None else List.hd reasons
   | _ -> None
 
-(* [f] talks with the peer until one of the two ends that. Other exceptions than those
-   with a reason are faults of this program. *)
+(* Runs [f], which talks with the peer until one of the two ends the connection. An exception
+   without a reason is a bug of this program, so it is raised again. *)
 let until_dropped t address f =
   try f ()
   with e -> (

@@ -1,25 +1,26 @@
-(** The network of nodes: fibers of Eio, which read and write sockets.
+(** The network of nodes. Fibers of Eio read and write the sockets.
 
     Each connection has two fibers. One sends the head of the chain and the
-    pending transactions, at first and whenever they change. The other receives
-    those of the peer, and asks for blocks that are missing. A pool encodes,
+    pending transactions, at first and whenever they change. The other one
+    receives those of the peer, and requests missing blocks. A pool encodes,
     decodes and checks the messages.
 
-    A peer that closes the connection, breaks a rule, or doesn't read for 10
-    seconds is dropped. *)
+    A peer is dropped if it closes the connection, breaks a rule, or doesn't
+    read for 10 seconds. *)
 
 open Concord
 
 type t = {
   chain : Chain.t;
   pool : Domainslib.Task.pool;
-  stop : unit Promise.t;  (** Resolved: all functions below return. *)
-  log : string -> unit;  (** Called with why a peer was dropped. *)
+  stop : unit Promise.t;
+      (** Once it is resolved, all functions below return. *)
+  log : string -> unit;  (** Called with the reason when a peer is dropped. *)
 }
 
 val accept : t -> _ Eio.Net.listening_socket -> unit
-(** [accept t socket] talks with all that connect to [socket]. *)
+(** [accept t socket] talks with all peers that connect to [socket]. *)
 
 val dial : t -> _ Eio.Net.t -> Eio.Net.Sockaddr.stream -> unit
-(** [dial t net address] connects to a peer and talks with it. 0.2 seconds after
-    the connection was lost, or could not be made, it connects again. *)
+(** [dial t net address] connects to a peer and talks with it. If the connection
+    fails or is lost, it connects again 0.2 seconds later. *)

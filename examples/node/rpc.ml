@@ -27,7 +27,7 @@ let contains text ~part =
   in
   from 0
 
-(* A query that looks at everything would hold up Lwt's loop, so a pool computes it. *)
+(* A query that reads the whole chain would block Lwt's loop, so a pool computes it. *)
 let search chain pool part =
   let query () = Chain.matching chain (contains ~part) in
   (`OK, String.concat "\n" (Concord_domainslib.run pool query))
@@ -78,7 +78,7 @@ let listen ~port =
     raise e
 
 let serve chain pool ~stop socket =
-  (* The server has one count itself, and each request another. *)
+  (* The latch counts the server itself and each request in progress. *)
   let busy = Latch.create 1 in
   let headers = Cohttp.Header.init_with "connection" "close" in
   let respond request body =
@@ -89,7 +89,7 @@ let serve chain pool ~stop socket =
     Server.respond_string ~headers ~status ~body:(text ^ "\n") ()
   in
   let callback _connection request body =
-    (* A client that had connected before may send its request now. *)
+    (* If a client has connected before the end, it may send its request only now. *)
     if Promise.is_resolved stop then
       Server.respond_error ~headers ~status:`Service_unavailable ~body:"stopped"
         ()

@@ -1,7 +1,8 @@
-(** What clients may ask a node, by HTTP: a server of cohttp on Lwt's loop.
+(** The requests that clients send to a node by HTTP. A server of cohttp on
+    Lwt's loop answers them.
 
-    The handlers are written in direct style: they run in {!Concord_lwt.direct},
-    and where they wait for the chain or the pool, Lwt's loop serves others.
+    The handlers are written in direct style and run in {!Concord_lwt.direct}.
+    While they wait for the chain or the pool, Lwt's loop serves other clients.
 
     {t
       | request                                       | answer                                                                           |
@@ -16,7 +17,7 @@
 open Concord
 
 val listen : port:int -> Unix.file_descr
-(** A socket of this host only. Port 0 is any free one.
+(** A socket on this host only. Port 0 takes any free port.
 
     - {b Raises} [Unix.Unix_error] if the port is taken. *)
 
@@ -27,4 +28,4 @@ val serve :
   Unix.file_descr ->
   unit Lwt.t
 (** [serve chain pool ~stop socket] answers requests until [stop] is resolved
-    and the last request is answered. Then it closes [socket]. *)
+    and the last request has been answered. Then it closes [socket]. *)

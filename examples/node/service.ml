@@ -2,10 +2,10 @@ open Concord
 
 type ports = { listen : int; rpc : int }
 
-(* The pool searches for a block while transactions are pending. The search ends in vain if
-   another block becomes the head first. Then [Tasks.first] cancels the fiber that waits for
-   it, and so the job is told to stop. A search may take a domain of the pool for long, and so
-   it gives way to other jobs now and then. *)
+(* The pool searches for a block while transactions are pending. If another block becomes the
+   head first, the search is useless. Then [Tasks.first] cancels the fiber that waits for the
+   search, and the job in the pool is told to stop. A search may occupy a domain of the pool
+   for a long time, so it yields to other jobs now and then. *)
 let rec mine chain ~pool ~stop =
   let unless_stopped event =
     Event.sync (Event.unless (Promise.await_evt stop) event)

@@ -3,8 +3,8 @@
 open Concord
 
 type ports = {
-  listen : int;  (** Where other nodes connect to. *)
-  rpc : int;  (** Where clients connect to. *)
+  listen : int;  (** The port for other nodes. *)
+  rpc : int;  (** The port for clients. *)
 }
 
 val run :
@@ -17,7 +17,8 @@ val run :
   peers:Eio.Net.Sockaddr.stream list ->
   Chain.t ->
   unit
-(** [run ... chain] is a node with the blocks of [chain], in a fiber of Eio. It
-    returns when [stop] is resolved and all that it has started has ended.
+(** [run ... chain] runs a node with the blocks of [chain], in a fiber of Eio.
+    It returns after [stop] is resolved and everything that it has started has
+    ended.
 
     - {b Raises} [Unix.Unix_error] or [Eio.Io] if a port is taken. *)

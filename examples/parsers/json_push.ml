@@ -2,8 +2,9 @@ open Concord_generator
 
 type t = (string, Yojson.Safe.t) Consumer.t
 
-(* [Lexing] asks for up to [n] bytes: the rest of a longer string is for the next time. An
-   empty string would look like the end of the input. *)
+(* [Lexing] asks for at most [n] bytes, so the rest of a longer string is kept for the next
+   call. [refill] never returns 0 bytes for an empty string, because [Lexing] would take that
+   for the end of the input. *)
 let refill read =
   let text = ref "" and start = ref 0 in
   let rec refill buffer n =

@@ -1,6 +1,6 @@
-(* Thousands of connections that have sent half a JSON text, each with a parser that
-   stands still in it. The parser is Yojson's, which reads from a function; here callbacks
-   of Lwt, tasks of Concord_aio, and a loop over strings push to it.
+(* Thousands of connections have sent half a JSON text, and each has a parser that has stopped
+   in the middle of it. The parser is Yojson's, which pulls its input from a function. Here
+   callbacks of Lwt, tasks of Concord_aio and a plain loop push strings to it instead.
 
    ./dev exec parsers *)
 
@@ -20,7 +20,7 @@ let measured name f =
   let n, v = f () in
   let bytes = (words () - before) * (Sys.word_size / 8) / n in
   ignore (Sys.opaque_identity v);
-  Printf.printf "%s: %d half-read, %d bytes each\n%!" name n bytes;
+  Printf.printf "%s: %d half-read texts, %d bytes each\n%!" name n bytes;
   assert (bytes < 20_000);
   v
 
@@ -41,7 +41,8 @@ let in_memory n =
       check parser)
     parsers
 
-(* The text byte by byte: what is pushed has no meaning for the parser. *)
+(* Pushes the text byte by byte. The parser gives the same result however the input is
+   split. *)
 let byte_by_byte n =
   let text = half ^ rest in
   let began = Unix.gettimeofday () in
@@ -54,7 +55,7 @@ let byte_by_byte n =
   Printf.printf "a push of one byte: %.0f ns\n%!"
     ((Unix.gettimeofday () -. began) *. 1e9 /. float pushes)
 
-(* More than the lexer asks for at a time. *)
+(* Pushes a string that is longer than the lexer's buffer. *)
 let long () =
   let text = String.init 100_000 (fun i -> Char.chr (97 + (i mod 26))) in
   let parser = Json_push.create () in
@@ -69,7 +70,8 @@ let write socket text =
   assert (
     Unix.write_substring socket text 0 (String.length text) = String.length text)
 
-(* As many as there are descriptors for, up to [n]. *)
+(* Makes [n] pairs of sockets. If the descriptors run out, it makes fewer, and frees 40
+   descriptors for the rest of the program. *)
 let pairs n =
   let rec go n made =
     if n = 0 then made
@@ -87,7 +89,7 @@ let pairs n =
   in
   go n []
 
-(* Callbacks: each of them pushes what has come, and asks for more. *)
+(* Each callback pushes the bytes that have arrived, and then waits for more. *)
 let in_lwt n =
   let open Lwt.Infix in
   let buffer = Bytes.create 4096 and waiting = ref 0 in
@@ -123,7 +125,7 @@ let in_lwt n =
     connections;
   Lwt_main.run (Lwt.join (List.map snd connections))
 
-(* One task of Concord_aio for each connection. *)
+(* Each connection has a task of Concord_aio. *)
 let in_tasks n =
   Concord_aio.run @@ fun () ->
   let waiting = ref 0 in

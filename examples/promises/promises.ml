@@ -1,5 +1,5 @@
-(* A job of a pool waits for a fiber of Eio: with a promise of Eio, and with one of
-   Concord. README.md shows both. *)
+(* A pool job waits for a fiber of Eio. First it awaits a promise of Eio, which fails, and then
+   a promise of Concord. README.md shows both. *)
 
 (* $MDX part-begin=eio *)
 let with_eio ~submit ~ask =
@@ -17,7 +17,7 @@ let with_concord ~submit ~ask =
   Concord.Promise.await job
 (* $MDX part-end *)
 
-(* The answer comes once the job has failed, or when it has had so many seconds. *)
+(* [ask] answers once the job has failed, or after [patience] seconds. *)
 let try_ name ~patience answer =
   Eio_main.run (fun _ ->
       Concord_domainslib.with_pool ~num_domains:1 (fun pool ->

@@ -1,6 +1,6 @@
 open Concord
 
-(* Two tasks and a box, on whatever host calls. *)
+(* Two tasks exchange numbers through a box, on whichever host calls this. *)
 let sum_of_squares n =
   let squares = Mvar.create_empty () in
   let put i = Mvar.put squares (i * i) in

@@ -1,6 +1,6 @@
-(* Can all of these talk to each other? A thread of each style, a fiber of Eio, a task of
-   Domainslib and a promise of Lwt stand in a ring. Each takes the token from its left,
-   and puts it, one hop older, to its right.
+(* A thread of each style, a fiber of Eio, a task of Domainslib and a promise of Lwt stand in a
+   ring, to show that all of them can exchange messages. Each member takes the token from its
+   left neighbour, adds one hop, and passes the token to its right neighbour.
 
    ./dev exec ring *)
 
@@ -8,7 +8,7 @@ open Concord
 
 let rounds = 10_000
 
-(* --- The members, each in the words of its library --- *)
+(* --- The members, each in the style of its library --- *)
 
 module Direct (Style : Concord_styles.Direct) = struct
   let run ~left ~right =
@@ -65,7 +65,7 @@ let promise ~left ~right =
   in
   pass rounds
 
-(* This one begins, and counts the rounds. *)
+(* The fiber puts the first token into the ring, and counts the rounds. *)
 let fiber ~left ~right =
   let rec count round ~report_at =
     let hops = Mvar.take left in
@@ -84,11 +84,11 @@ let fiber ~left ~right =
   Mvar.put right 1;
   count 1 ~report_at:1
 
-(* --- Where they are --- *)
+(* --- Where the members run --- *)
 
-(* The set of threads of a style is started by a fiber of Eio, by a task of a pool, or by
-   a task of Lwt_direct. Only the caller of [start] waits for it: so the others on the
-   same domain go on. *)
+(* A fiber of Eio, a task of a pool or a task of Lwt_direct starts the threads of a style.
+   Only the caller of [start] waits for them, so the other members on the same domain keep
+   running. *)
 
 module Threads = Direct (Concord_styles.Threads)
 module Callcc = Direct (Concord_styles.Callcc)
@@ -98,8 +98,8 @@ module Continuation = Monadic (Concord_styles.Continuation)
 module Promise_monad = Monadic (Concord_styles.Promise)
 module Events = Trampolined (Concord_styles.Events)
 
-(* The right neighbour of each is on another domain, but for the last one: that is a
-   system thread of its own, on the domain of the fiber. *)
+(* The right neighbour of each member is on another domain. Only the last member is on the same
+   domain as its neighbour, the Eio fiber, but it is a system thread of its own. *)
 let ring =
   [|
     "Eio fiber"; "Domainslib task"; "Lwt promise";

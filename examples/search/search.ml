@@ -1,13 +1,13 @@
-(* A parallel search that stops when one of its tasks has found something.
+(* A parallel search stops as soon as one of its tasks has found a solution.
 
-   Place n queens on a board so that no two attack each other. Each task of the pool
-   searches the boards on which the first queen has a place of its own. One solution is
-   enough: the task that finds it fills a promise, and the others look at that now and then.
-   A client waits in Eio, and gives up when it has no more time. *)
+   The program places n queens on a board so that no two attack each other. Each task of the
+   pool tries the boards with one position of the first queen. One solution is enough, so the
+   task that finds it fills a promise, and the other tasks check that promise now and then. A
+   client waits in Eio, and gives up when its time is over. *)
 
 open Concord
 
-(* The columns of the rows before, the last one first. *)
+(* [queens] are the columns of the rows above, the nearest row first. *)
 let is_attacked queens column =
   let rec go distance = function
     | [] -> false
@@ -31,7 +31,7 @@ let rec place check n queens =
 
 exception Found_elsewhere
 
-(* [None] if there is no solution. *)
+(* Returns [None] if there is no solution. *)
 let solve pool n =
   let solution = Promise.create () in
   Concord_domainslib.run_stoppable pool @@ fun token ->
@@ -63,7 +63,8 @@ let () =
   Printf.printf "3 queens: %s\n" (show (solve pool 3));
   let eight = Option.get (solve pool 8) in
   Printf.printf "8 queens: %b\n" (List.length eight = 8 && is_solution eight);
-  (* Nobody finds this in time; when the time is over, no task of the pool goes on. *)
+  (* No task finds a solution in time. After the timeout, no task of the pool is still
+     searching. *)
   let late = Tasks.with_timeout 0.05 (fun () -> solve pool 200) in
   Printf.printf "200 queens in time: %b\n" (Option.is_some late);
   let idle = Concord_domainslib.run pool (fun () -> "the pool is free") in

@@ -1,7 +1,7 @@
 open Concord
 
-(* What comes first: a message, the signal to stop, or the end of patience. The
-   other two remain as if nobody had waited for them. *)
+(* [next] waits for the first of these three: a message, the signal to stop, or the timeout. It
+   leaves the other two untouched. *)
 type news = Message of string | Stop | Silence
 
 (* $MDX part-begin=next *)
@@ -21,11 +21,12 @@ let report host news =
     | Stop -> "told to stop"
     | Silence -> "nothing for a while")
 
-(* What passes between the two sides. *)
+(* The two sides share these. *)
 type line = {
   inbox : string Stream.t;
   stop : unit Promise.t;
-  quiet : unit Promise.t;  (** Filled when the listener has heard nothing. *)
+  quiet : unit Promise.t;
+      (** Filled once the listener has heard nothing for a while. *)
 }
 
 let line () =
@@ -50,13 +51,13 @@ let () =
   let pool = Domainslib.Task.setup_pool ~num_domains:1 () in
   let in_pool f = Concord_domainslib.submit pool f in
   Eio_main.run (fun _ ->
-      (* A fiber listens to a task of the pool, ... *)
+      (* A fiber listens to a task of the pool. *)
       let line = line () in
       let talker = in_pool (fun () -> talk line) in
       listen ~host:"Eio fiber:" line;
       Promise.await talker);
   Eio_main.run (fun _ ->
-      (* ... and a task of the pool to a fiber. *)
+      (* Now a task of the pool listens to a fiber. *)
       let line = line () in
       let listener = in_pool (fun () -> listen ~host:"Domainslib task:" line) in
       talk line;

@@ -1,4 +1,4 @@
 (** Loads the drivers of the databases. *)
 
 val postgresql : bool
-(** Whether that of PostgreSQL is installed. *)
+(** Whether the driver of PostgreSQL is installed. *)

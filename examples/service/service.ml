@@ -1,10 +1,10 @@
-(* A service that computes for its clients, and keeps what it has computed in a database.
+(* A service that computes for its clients, and stores the results in a database.
 
-   Who runs where:
-   - The main domain, and more of them if asked for, answer HTTP in Eio.
+   - The main domain, and more domains if asked for, answer HTTP in Eio.
    - A pool of Domainslib computes.
-   - A domain of its own runs Lwt's loop, in which caqti speaks to the database.
-   They wait for each other through Concord: a bounded queue, promises, a broadcast. *)
+   - A separate domain runs Lwt's loop, in which caqti accesses the database.
+
+   These domains wait for each other through Concord: a bounded queue, promises, a broadcast. *)
 
 open Concord
 module Pool = Domainslib.Task
@@ -14,9 +14,9 @@ type options = {
   database : string;
   http_domains : int;
   workers : int;
-  capacity : int;  (** Of the queue. *)
-  limit : float;  (** Seconds that one job may take. *)
-  grace : float;  (** Seconds from the signal to the end. *)
+  capacity : int;  (** The capacity of the queue. *)
+  limit : float;  (** The time limit of one job, in seconds. *)
+  grace : float;  (** The seconds from the signal to the end. *)
 }
 
 type outcome = Done of int | Failed of string | Cancelled
@@ -24,15 +24,15 @@ type outcome = Done of int | Failed of string | Cancelled
 type job = {
   id : int;
   n : int;
-  stopped : unit Promise.t;  (** By its client. *)
-  ended : outcome Promise.t;  (** After it is in the database. *)
+  stopped : unit Promise.t;  (** Filled if its client deletes the job. *)
+  ended : outcome Promise.t;  (** Filled after the outcome is in the database. *)
 }
 
 type t = {
   options : options;
   pool : Pool.pool;
   database : Store.t Concord_lwt.loop;
-  stop : int Promise.t;  (** The signal to end. *)
+  stop : int Promise.t;  (** The signal to stop. *)
   jobs : job Work_queue.t;
   live : (int, job * job Work_queue.ticket option) Hashtbl.t Mvar.t;
       (** The jobs that are not in the database yet. *)
@@ -58,7 +58,8 @@ let primes_below token n =
   in
   count 0 2
 
-(* Whatever comes first. The job in the pool is told to stop when it is not the first. *)
+(* The first of these events decides the outcome. If it isn't the job in the pool, that job is
+   told to stop. *)
 let compute t job =
   Tasks.any
     [
@@ -71,7 +72,7 @@ let compute t job =
         Cancelled);
       (fun () ->
         Tasks.sleep t.options.limit;
-        Failed (Printf.sprintf "not done in %g s" t.options.limit));
+        Failed (Printf.sprintf "the job took longer than %g s" t.options.limit));
     ]
 
 (* --- The end of a job ------------------------------------------------------------ *)
@@ -81,13 +82,14 @@ let text_of = function
   | Failed why -> ("failed", why)
   | Cancelled -> ("cancelled", "")
 
-(* At once, so that lines of several domains do not mix. *)
+(* Writes the line in one piece, so that lines of several domains do not mix. *)
 let log line =
   output_string stderr (line ^ "\n");
   flush stderr
 
-(* A database may be locked for a while, so this tries again until the limit. If the grace is
-   over before, it has [last_chance] seconds more. What can't be stored is reported. *)
+(* The database may be locked for a while, so this tries again until the time limit. If the
+   grace period ends before that, it has [last_chance] seconds more. If the job still can't be
+   stored, that is reported. *)
 let last_chance = 1.
 
 let store t row =
@@ -106,7 +108,7 @@ let store t row =
   if stored = None then log (Printf.sprintf "job %d is lost: %S" row.id !error);
   stored <> None
 
-(* Once a job is stored it is also counted and announced, even if this task is cancelled. *)
+(* Once a job is stored, it is also counted and announced, even if this task is cancelled. *)
 let finish t job outcome =
   let status, answer = text_of outcome in
   let stored = store t { id = job.id; status; answer } in
@@ -116,7 +118,7 @@ let finish t job outcome =
   Promise.fill job.ended outcome;
   Broadcast.send t.news job
 
-(* If the service has no time left, the job is cancelled, and that is stored all the same. *)
+(* If the service has no time left, the job is cancelled, but its outcome is still stored. *)
 let perform t job =
   match compute t job with
   | outcome -> finish t job outcome
@@ -126,12 +128,12 @@ let perform t job =
 
 let work t = Work_queue.iter (perform t) t.jobs
 
-(* --- What clients ask for --------------------------------------------------------- *)
+(* --- The requests ----------------------------------------------------------------- *)
 
 (* Under load it is better to refuse a job at once than to let its client wait. *)
 let post t body : Web.answer =
   match int_of_string_opt (String.trim body) with
-  | None -> Text (`Bad_request, "The body has to be a number.")
+  | None -> Text (`Bad_request, "The body must be a number.")
   | Some n -> (
       let id = 1 + Atomic.fetch_and_add t.next_id 1 in
       let stopped = Promise.create () and ended = Promise.create () in
@@ -160,7 +162,8 @@ let stored t id : Web.answer =
       Text
         (`Service_unavailable, "The database does not answer. Try again later.")
 
-(* A long poll: the answer comes when the job has ended, but not later than after [seconds]. *)
+(* This is a long poll. It answers when the job has ended, but no later than after
+   [seconds]. *)
 let get t ~seconds id : Web.answer =
   match find t id with
   | None -> stored t id
@@ -174,7 +177,7 @@ let get t ~seconds id : Web.answer =
           Text (`OK, status ^ " " ^ answer)
       | None -> Text (`Accepted, "pending"))
 
-(* A job that no worker has taken yet is withdrawn, and makes room for another one. *)
+(* If no worker has taken the job yet, it is withdrawn, and makes room for another one. *)
 let delete t id : Web.answer =
   match find t id with
   | None -> stored t id
@@ -184,8 +187,9 @@ let delete t id : Web.answer =
       else ignore (Promise.try_fill job.stopped () : bool);
       get t ~seconds:t.options.limit id
 
-(* Subscribed before the answer begins, so a client that has it misses no job that it posts. One
-   that reads too slowly is told how much it has missed. *)
+(* Subscribes before the answer begins. So a client that has received the beginning misses none
+   of the jobs that it posts. A client that reads too slowly is told how many events it has
+   missed. *)
 let events t : Web.answer =
   let news = Broadcast.subscribe t.news in
   let next =
@@ -213,13 +217,13 @@ let metrics t =
 let with_id text f : Web.answer =
   match int_of_string_opt text with
   | Some id -> f id
-  | None -> Text (`Bad_request, "A job's name is a number.")
+  | None -> Text (`Bad_request, "The name of a job is a number.")
 
 let handle t request body : Web.answer =
   let uri = Cohttp.Request.uri request in
   let seconds =
     Option.bind (Uri.get_query_param uri "wait") float_of_string_opt
-    (* Also if it is not a number. *)
+    (* At most 60 seconds, even if it is NaN. *)
     |> Option.fold ~none:0. ~some:(Float.min_num 60.)
   in
   let path = String.split_on_char '/' (Uri.path uri) in
@@ -233,7 +237,8 @@ let handle t request body : Web.answer =
   | _ ->
       Text
         ( `Not_found,
-          "There is POST /jobs, GET and DELETE /jobs/ID, /events, /metrics." )
+          "The routes are POST /jobs, GET and DELETE /jobs/ID, /events, and \
+           /metrics." )
 
 (* --- The whole ------------------------------------------------------------------- *)
 
@@ -274,7 +279,7 @@ let run options =
     Shutdown.run ~close ~stop ~grace:options.grace (fun () ->
         serve t env socket)
   in
-  (* What no worker has begun. *)
+  (* The jobs that no worker has taken. *)
   let cancel () =
     Tasks.iter (fun job -> finish t job Cancelled) (Work_queue.drain t.jobs)
   in
@@ -291,16 +296,21 @@ let command =
   let opt kind default name doc =
     Arg.(value & opt kind default & info [ name ] ~doc)
   in
-  Cmd.v (Cmd.info "service" ~doc:"counts primes for its clients")
+  Cmd.v (Cmd.info "service" ~doc:"count primes for clients")
   @@
-  let+ port = opt Arg.int 8080 "port" "Where to listen; 0 for any."
+  let+ port =
+    opt Arg.int 8080 "port" "The port to listen on. 0 takes a free one."
   and+ database =
-    opt Arg.string "sqlite3:jobs.db" "database" "SQLite or PostgreSQL."
-  and+ http_domains = opt Arg.int 1 "domains" "Domains that answer HTTP."
-  and+ workers = opt Arg.int 1 "workers" "Domains that compute."
-  and+ capacity = opt Arg.int 64 "capacity" "Jobs that may wait."
-  and+ limit = opt Arg.float 10. "limit" "Seconds that a job may take."
-  and+ grace = opt Arg.float 10. "grace" "Seconds from SIGTERM to the end." in
+    opt Arg.string "sqlite3:jobs.db" "database"
+      "The database, SQLite or PostgreSQL."
+  and+ http_domains =
+    opt Arg.int 1 "domains" "The number of domains that answer HTTP."
+  and+ workers = opt Arg.int 1 "workers" "The number of domains that compute."
+  and+ capacity = opt Arg.int 64 "capacity" "The number of jobs that may wait."
+  and+ limit = opt Arg.float 10. "limit" "The seconds that a job may take."
+  and+ grace =
+    opt Arg.float 10. "grace" "The seconds from SIGTERM to the end."
+  in
   run { port; database; http_domains; workers; capacity; limit; grace }
 
 let () = exit (Cmd.eval command)

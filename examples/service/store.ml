@@ -27,9 +27,9 @@ let count_rows =
 
 let or_fail result = Lwt.bind result Caqti_lwt.or_fail
 
-(* A caller that is cancelled need not wait. A statement that has begun goes on, and its
-   connection goes back to the pool: cancelling inside of caqti's pool could lose it. One that
-   still waits for a connection never begins. *)
+(* A cancelled caller doesn't wait. If its statement has begun, it runs to its end, and its
+   connection goes back to the pool. Cancelling inside caqti's pool could lose the connection.
+   If it still waits for a connection, the statement never begins. *)
 let use t f =
   let is_wanted = ref true in
   let unless_cancelled db =
@@ -41,11 +41,13 @@ let use t f =
   Lwt.on_cancel used (fun () -> is_wanted := false);
   used
 
-(* Longer than any statement takes. A server that is out of reach never answers the last ones. *)
+(* 3 s is longer than any statement takes. The time limit is needed because an unreachable
+   server never answers the last statements. *)
 let close t = Lwt.pick [ Caqti_lwt_unix.Pool.drain t; Lwt_unix.sleep 3. ]
 
-(* What is locked fails soon, because the caller chooses how long it tries. In SQLite it fails at
-   once in any case. (Caqti 3.0 adds half a second to the timeout.) *)
+(* A statement that waits for a lock fails soon, because the caller chooses how long to try
+   again. In SQLite it fails at once in any case. (Caqti 3.0 adds half a second to the
+   timeout.) *)
 let set_timeout (module Db : Caqti_lwt.CONNECTION) =
   Db.set_statement_timeout (Some 0.5)
 

@@ -5,7 +5,7 @@ type answer =
   | Page of string
   | Events of ((string -> unit) -> unit)
 
-(* --- What cohttp needs of Eio ----------------------------------------------- *)
+(* --- The functions that cohttp needs from Eio ------------------------------- *)
 
 module Io = struct
   type 'a t = 'a
@@ -67,7 +67,7 @@ let read_body request input =
   | `Yes -> go ""
   | `No | `Unknown -> ""
 
-(* Whatever comes meanwhile is dropped. *)
+(* Reads and drops all further input until the client closes the connection. *)
 let rec until_closed input =
   match Eio.Buf_read.ensure input 1 with
   | () ->
@@ -106,8 +106,8 @@ let write input output ~keep_alive answer =
 
 let idle_timeout = 30.
 
-(* The next request and its body, unless the client is silent for too long, or the service
-   stops. *)
+(* Returns the next request and its body, or [None] if the client is silent for too long or the
+   service stops. *)
 let next_request ~stop input =
   let read () =
     match Request.read input with
@@ -141,7 +141,8 @@ let converse ~stop handle socket =
 let listen ~port =
   let socket = Unix.socket ~cloexec:true PF_INET SOCK_STREAM 0 in
   Unix.setsockopt socket SO_REUSEADDR true;
-  (* Of each connection. By default thousands of old events wait there for a slow client. *)
+  (* Limits the send buffer of each connection. By default, thousands of old events would wait
+     there for a slow client. *)
   Unix.setsockopt_int socket SO_SNDBUF 16_384;
   Unix.bind socket (ADDR_INET (Unix.inet_addr_loopback, port));
   Unix.listen socket 128;

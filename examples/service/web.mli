@@ -20,5 +20,6 @@ val serve :
   (Cohttp.Request.t -> string -> answer) ->
   unit
 (** [serve sw ~stop socket handle] answers requests by [handle request body], in
-    a fiber for each connection. Once [stop] is resolved it accepts no more, and
-    returns when the requests in progress were answered. *)
+    a fiber for each connection. Once [stop] is resolved, it accepts no more
+    connections, and returns when the requests in progress have been answered.
+*)

@@ -2,5 +2,5 @@
 
 let () =
   Lwc_command.main ~name:"sieve" ~default:1000 ~largest:1_000_000
-    ~doc:"the primes, by a sieve of threads" ~size:"How many primes."
+    ~doc:"compute primes with a sieve of threads" ~size:"The number of primes."
     (module Lwc.Sieve)

@@ -18,7 +18,7 @@ The first primes, in each style:
   result: 2 3 5 7 11 13 ... 521 523 541
   as computed sequentially: yes
 
-Set-up only, and nothing to do:
+The threads are set up, but not started. Then a sieve has nothing to do:
 
   $ ./sieve.exe --style callcc -n 1000 -d | sed 's/[0-9.]* s$/(time)/'
   set-up: (time)
@@ -28,7 +28,7 @@ Set-up only, and nothing to do:
   result: nothing
   as computed sequentially: yes
 
-What it does not know:
+Wrong options are refused:
 
   $ ./sieve.exe --style fibers
   Usage: sieve [--help] [-d] [-n N] [--style=STYLE] [OPTION]…
@@ -49,19 +49,19 @@ What it does not know:
          sieve [-d] [-n N] [--style=STYLE] [OPTION]…
   
   DESCRIPTION
-         A program of "Light Weight Concurrency in OCaml", on threads of any
-         style of concord-schedulers.styles. It prints the time that it took,
-         its result, and whether that is the one of a sequential computation;
-         if not, it exits with 1.
+         Runs a program of "Light Weight Concurrency in OCaml" on the threads
+         of any style of concord-schedulers.styles. It prints its time and its
+         result, and compares the result with a sequential computation. If they
+         differ, it exits with code 1.
   
   OPTIONS
-         -d  Spawn the threads, and do not start them.
+         -d  Spawn the threads, but don't start them.
   
          -n N (absent=1000)
-             How many primes.
+             The number of primes.
   
          --style=STYLE (absent=trampoline)
-             What the threads are; one of threads, callcc, delimited,
+             The kind of threads, one of threads, callcc, delimited,
              trampoline, continuation, promise, events.
   
   COMMON OPTIONS

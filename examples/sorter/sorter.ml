@@ -2,6 +2,6 @@
 
 let () =
   Lwc_command.main ~name:"sorter" ~default:300 ~largest:10_000
-    ~doc:"sorts, by a thread for each comparison"
-    ~size:"How many numbers; there are N (N - 1) / 2 threads."
+    ~doc:"sort numbers, with a thread for each comparison"
+    ~size:"The number of numbers. The program starts N (N - 1) / 2 threads."
     (module Lwc.Sorter)

@@ -18,7 +18,7 @@ A thread for each of N (N - 1) / 2 comparisons, in each style:
   result: 3 6 16 17 26 31 ... 260 264 271
   as computed sequentially: yes
 
-A list that is sorted already, and 124,750 threads:
+The two smallest lists, and a list for 124,750 threads:
 
   $ for n in 0 1 500; do ./sorter.exe --style delimited -n $n | grep -v ' s$'; done
   result: nothing
@@ -28,7 +28,7 @@ A list that is sorted already, and 124,750 threads:
   result: 8 11 21 39 42 46 ... 4977 4978 4978
   as computed sequentially: yes
 
-Set-up only:
+The threads are set up, but not started:
 
   $ ./sorter.exe -n 100 -d --style threads | sed 's/[0-9.]* s$/(time)/'
   set-up: (time)

@@ -1,11 +1,11 @@
-(* Sockets of Unix; one task of Concord_fifo for each connection. *)
+(* The host of the server on Concord_aio. Each connection is a task of Concord_fifo. *)
 
 open Concord
 open Http_service
 open Http_service.Host
 
-(* [f] works if the descriptor is ready, and else the task waits for that, or for
-   the limit. *)
+(* Calls [f] at once. If the descriptor isn't ready, the task waits until it is, or until the
+   limit. *)
 let rec unless limit ~ready f =
   match f () with
   | v -> Some v
@@ -24,7 +24,7 @@ let connection socket =
   let readable = Concord_aio.readable_evt socket
   and writable = Concord_aio.writable_evt socket in
   let read ~limit =
-    (* A client that sends without end leaves others their turn. *)
+    (* Yields, so that a client that sends without end lets other clients be served. *)
     Concord_fifo.yield ();
     match
       unless limit ~ready:readable (fun () ->
@@ -50,8 +50,8 @@ let connection socket =
   in
   { read; write = write_from 0; shutdown; close = (fun () -> close socket) }
 
-(* Without the delay an answer does not wait for the client to acknowledge the one
-   before. *)
+(* With the delay (Nagle's algorithm), an answer could wait until the client acknowledges the
+   previous one. *)
 let prepare socket =
   Unix.set_nonblock socket;
   try Unix.setsockopt socket TCP_NODELAY true with Unix.Unix_error _ -> ()
@@ -74,7 +74,7 @@ let with_listener socket f =
       close = (fun () -> close socket);
     }
   in
-  (* what [f] leaves behind is cancelled with the scope *)
+  (* Cancels the tasks that [f] has left running. *)
   try
     Concord_fifo.Scope.run @@ fun scope ->
     f host;

@@ -1,5 +1,5 @@
-(* A web server: the same handler on Concord_aio and on Eio. What has nothing to do with
-   either is in examples/http.
+(* A web server whose handler runs on Concord_aio or on Eio. The code that doesn't depend on
+   these is in examples/http.
 
    ./dev exec web_server --on aio --port 8080 *)
 
@@ -18,9 +18,9 @@ let handle ~max_n =
       Some (Pages.with_n ~max_n n answer)
   | _ -> None
 
-(* Words. What waits when a minor collection comes is copied then, and that is most of a
-   server's values: so many small ones rather than few large, each of which makes all
-   requests late that come meanwhile. *)
+(* In words. A minor collection copies the values of all requests in progress, which are most
+   of a server's values. A small heap means many short collections instead of a few long ones,
+   and a long one would delay all requests that come meanwhile. *)
 let minor_heap_size = 32 * 1024
 
 let run options on =
@@ -39,7 +39,7 @@ let run options on =
 open Cmdliner
 
 let on =
-  let doc = "Run on $(docv): $(b,aio) is Concord_aio, $(b,eio) is Eio." in
+  let doc = "The host: $(b,aio) is Concord_aio, $(b,eio) is Eio." in
   Arg.(
     value
     & opt (enum [ ("aio", `Aio); ("eio", `Eio) ]) `Aio
@@ -51,14 +51,14 @@ let command =
       `S Manpage.s_description;
       `P
         "Answers $(b,GET /hello) with a greeting, $(b,GET /ping) with a word, \
-         and $(b,GET /fib/N) with the Nth Fibonacci number, in one domain: \
-         others wait while that is computed.";
+         and $(b,GET /fib/N) with the Nth Fibonacci number. It runs in one \
+         domain, so other clients wait while a number is computed.";
       Command.signals;
     ]
   in
   Cmd.v
     (Cmd.info "web_server" ~man
-       ~doc:"a web server on Concord_aio, or with the same handler on Eio")
+       ~doc:"a web server on Concord_aio or, with the same handler, on Eio")
     Term.(const run $ Command.options $ on)
 
 let () = exit (Cmd.eval' command)

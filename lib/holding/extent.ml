@@ -1,12 +1,16 @@
+(* An extent is a function that runs under an effect handler, which answers the question
+   {!Who.Who} with an identity. The handler also sees other effects pass. If the effect with
+   which the caller suspends passes an extent, the extent belongs to the caller's task. *)
 type sought = Nothing | Sought : 'b Effect.t -> sought | Seen
 
-(* Used only by code on the stack above the extent. *)
+(* [sought] is used only by code on the stack above the extent. *)
 type t = { who : Who.t; mutable sought : sought }
 
 type _ Effect.t +=
-  | Innermost : t option Effect.t  (** A question: the extent itself answers. *)
+  | Innermost : t option Effect.t
+        (** A question, which the innermost extent answers with itself. *)
 
-(* Does not touch the backtrace, which is still that of the function. *)
+(* Keeps the backtrace, which is still that of the function. *)
 let pass_exception e = raise_notrace e
 
 let run (type a) extent (f : Who.t -> a) =
@@ -41,7 +45,8 @@ let fresh host =
   let name = Printf.sprintf "a task, the holder %d" n in
   { who = Who.make_strong ~host ~name (ref ()); sought = Nothing }
 
-(* That of the scheduler's task in which the caller is, or of one around it. *)
+(* The extent that has given the caller the identity [who]. It belongs to the caller's task, or
+   to a task around the caller's scheduler. *)
 let innermost who =
   if not (Who.is_known who) then None
   else
@@ -49,7 +54,8 @@ let innermost who =
     | Some (Some extent) when Who.same extent.who who -> Some extent
     | Some _ | None -> None
 
-(* The suspension of a task passes its own extent, and none around its scheduler. *)
+(* If a task suspends, its effect passes the task's own extent, but no extent around its
+   scheduler. *)
 let is_of_caller extent =
   let passing effect_ = extent.sought <- Sought effect_ in
   let is_seen () =

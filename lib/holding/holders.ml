@@ -17,8 +17,8 @@ let within f =
   Strict.before_lock ();
   Extent.within (fun by -> f (of_task by))
 
-(* It allocates nothing in OCaml's code, and does not end in a call, before which the
-   compiler would put a poll: so no signal handler runs here. *)
+(* No signal handler runs here. Nothing is allocated in OCaml's code, and the function doesn't
+   end in a call, because the compiler would add a polling point then. *)
 let[@inline] taken : t -> unit = function
   | None -> ()
   | Some holder ->
@@ -27,7 +27,7 @@ let[@inline] taken : t -> unit = function
 
 let waits : t -> unit = Option.iter Waits.not_held_yet
 
-(* --- Mutexes ------------------------------------------------------------------------ *)
+(* --- Mutexes -------------------------------------------------------------- *)
 
 let before_lock (caller : t) mutex ~(owner : _ -> t) =
   let still_holds holder =
@@ -41,7 +41,7 @@ let before_lock (caller : t) mutex ~(owner : _ -> t) =
 let before_unlock mutex ~(owner : t) =
   match owner with Some owner -> Misuse.before_unlock mutex owner | None -> ()
 
-(* --- Several holders of one structure --------------------------------------------- *)
+(* --- Several holders of one structure ------------------------------------- *)
 
 let is_same (a : t) (b : t) =
   match (a, b) with

@@ -1,6 +1,7 @@
 let max_frames = 20
 
-(* Not through the channel: a signal handler may run in a thread that has locked it. *)
+(* This doesn't use the channel [stderr], because a signal handler may call it in a thread that
+   has locked the channel. *)
 let write text =
   try
     ignore (Unix.write_substring Unix.stderr text 0 (String.length text) : int)
@@ -30,21 +31,22 @@ let locked_twice t (owner : Waits.holder) =
   raise
     (Sys_error
        (Printf.sprintf
-          "Mutex.lock: %s has locked %s before, and waits for itself. It was \
-           locked here:%s"
+          "Mutex.lock: %s has already locked %s, and would wait for itself \
+           forever. It was locked here:%s"
           (Who.to_string owner.by) (mutex t) (frames owner.held_at)))
 
 let report_ended t (owner : Waits.holder) =
   report
     (Printf.sprintf
        "Mutex.lock: %s was locked by a task that has ended since, %s, here:%s\n\
-        Nobody may ever unlock it"
+        Perhaps no task will ever unlock it"
        (mutex t) (Who.to_string owner.by) (frames owner.held_at))
 
-(* A mutex that is handed over has the name of the next task already, which may refuse it
-   because it was cancelled.
+(* While a mutex is handed over, its state already names the next task. That task may refuse
+   the mutex because it was cancelled, so [Waits.is_held] is checked first.
 
-   An owner may have unlocked since it was read, and then have ended. *)
+   Since the owner was read, it may have unlocked the mutex and then have ended. So an owner
+   that has ended is reported only if it [still_holds] the mutex. *)
 let before_lock t (owner : Waits.holder) (caller : Waits.holder) ~still_holds =
   if Waits.is_held owner then begin
     if Who.same owner.by caller.by && Extent.is_certain caller.by then
@@ -52,7 +54,9 @@ let before_lock t (owner : Waits.holder) (caller : Waits.holder) ~still_holds =
     if Who.has_ended owner.by && still_holds owner then report_ended t owner
   end
 
-(* A thread may be the loop in which the owner runs, or that in which the caller does. *)
+(* Returns [true] if the two are certainly different. If the caller is known only as a thread,
+   the owner may be a task in the loop of this thread. If the caller is a task, the owner may
+   be the thread whose loop runs it. *)
 let is_other (by : Who.t) (owner : Who.t) =
   Who.is_known by && Who.is_known owner
   && (not (Who.same by owner))
@@ -64,8 +68,8 @@ let before_unlock t (owner : Waits.holder) =
   if is_other by owner.by then
     report
       (Printf.sprintf
-         "Mutex.unlock: %s unlocks %s, which another task has locked: %s, \
+         "Mutex.unlock: %s unlocks %s, but it was locked by another task, %s, \
           here:%s\n\
-          It is unlocked all the same"
+          The mutex is unlocked nevertheless"
          (Who.to_string by) (mutex t) (Who.to_string owner.by)
          (frames owner.held_at))

@@ -1,7 +1,8 @@
 let is_on = Debugging.has "strict"
 
-(* A host that refuses does so before the timers' thread runs, unless the caller's thread is
-   held up just there: then this lock is not refused, but the next one is. *)
+(* The wait in seconds. A host that refuses to wait does so before the timers' thread resumes
+   the task. If the caller's thread is delayed just at that moment, this lock isn't refused,
+   but the next one is. *)
 let moment = 20e-6
 
 let[@inline never] wait () =

@@ -1,16 +1,16 @@
-(* [t], the only Atomic here
+(* [t], the only Atomic here, has the waiters, and says whether a thread reads for them
 
-   State             Left by  To                     By whom
-   nobody, not read  add      one, read              any thread, which then starts the reader
-   nobody, read      add      one, read              any thread, which then wakes the reader
-                     ends     nobody, not read       the reader, which then ends
-   some, read        add      one more, read         any thread, which then wakes the reader
-                     remove   one fewer, read        any thread, which then wakes the reader if it
-                                                     was the last one
-                     abandon  nobody, not read       the thread that could not start the reader
+   State              Left by  To                   By whom
+   no waiter, unread  add      one waiter, read     any thread, which then starts the reader
+   no waiter, read    add      one waiter, read     any thread, which then wakes the reader
+                      ends     no waiter, unread    the reader, which then ends
+   some, read         add      one more, read       any thread, which then wakes the reader
+                      remove   one fewer, read      any thread, which then wakes the reader if it
+                                                    was the last waiter
+                      abandon  no waiter, unread    the thread that could not start the reader
 
-   The debts are kept though the thread that has them may be late: a reader that is woken for
-   nothing sleeps again. *)
+   Each thread does its "then" after the change, perhaps much later. That does no harm, because
+   a reader that is woken for nothing just sleeps again. *)
 type 'w state = { waiters : 'w list; is_read : bool }
 type 'w t = 'w state Atomic.t
 type added = Start | Wake
@@ -43,7 +43,7 @@ let rec ends t =
   List.is_empty before.waiters
   && (Atomic.compare_and_set t before { before with is_read = false }
      ||
-     (* somebody has come *)
+     (* a waiter has come *)
      ends t)
 
 let rec abandon t =

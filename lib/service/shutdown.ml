@@ -1,3 +1,6 @@
+(* [main] runs as a task of a scope. When [stop] is resolved or [main] has ended, the calling
+   task calls the functions of [close]. If all of this has not ended [grace] seconds later, the
+   scope is cancelled. *)
 type 'a ended = {
   value : 'a option;
   cut_short : bool;
@@ -14,7 +17,7 @@ let call failures close =
 
 let resolved promise = Event.wrap (Promise.await_result_evt promise) ignore
 
-(* [rest] are the functions that were not called yet. *)
+(* [rest] are the functions that have not been called yet. *)
 let rec close_all failures rest =
   match !rest with
   | [] -> ()
@@ -26,7 +29,7 @@ let rec close_all failures rest =
 let run ?(close = []) ~stop ~grace main =
   if not (grace >= 0.) then
     invalid_arg
-      (Printf.sprintf "Concord.Shutdown.run: grace is %g, not 0 or more" grace);
+      (Printf.sprintf "Shutdown.run: grace is %g, but must be at least 0" grace);
   let failures = ref [] and rest = ref close in
   let close_all () = close_all failures rest in
   let ended, cut_short =
@@ -44,10 +47,12 @@ let run ?(close = []) ~stop ~grace main =
             (ended, true)
         | exception e ->
             let backtrace = Printexc.get_raw_backtrace () in
-            (* If a signal handler raised, they may wait, but not longer than else. *)
+            (* If a signal handler raised, the functions may still wait, but not longer than in
+               an orderly shutdown. *)
             (try ignore (Tasks.with_timeout grace close_all : unit option)
              with _ -> ());
-            (* If this task was cancelled, that has called none of them. They can't wait. *)
+            (* If this task was cancelled, the line above has called no function. They are
+               called now, but can't wait. *)
             close_all ();
             Printexc.raise_with_backtrace e backtrace)
   in

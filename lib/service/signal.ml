@@ -1,7 +1,10 @@
+(* A handler in C counts each signal and writes a byte to a pipe
+   ([lib/stub/caught_signals.c]). One thread of the process reads the pipe, and checks the
+   counts for all waiters. So no OCaml code runs in a signal handler. *)
 module Caught = Concord_stub.Caught_signals
 
-(* [check] looks whether a signal has come. Only the thread that reads the pipe calls it.
-   [fail] is for when there can be no such thread. *)
+(* [check] finds out whether a signal has come. Only the thread that reads the pipe calls it.
+   [fail] is called if that thread can't be started. *)
 type waiter = {
   caught : (Caught.number * Caught.since) list;
   every : bool;
@@ -9,8 +12,9 @@ type waiter = {
   fail : exn -> Printexc.raw_backtrace -> unit;
 }
 
-(* [this_process], replaced once in each process, by the first thread that waits for a
-   signal there. The descriptors are never closed, as a handler may be about to write. *)
+(* [this_process] is replaced once in each process, by the first thread that waits for a signal
+   there. The descriptors are never closed, because a signal handler may be about to write to
+   them. *)
 type process = {
   number : int;
   to_read : Unix.file_descr;
@@ -37,11 +41,11 @@ let rec current () =
         current ()
       end
 
-(* --- Catching --------------------------------------------------------------- *)
+(* --- Catching ------------------------------------------------------------- *)
 
 let release ~every (number, since) = Caught.release number since ~every
 
-(* All of them, or none. *)
+(* Catches all of the signals, or none. *)
 let catch function_ { to_write; _ } ~every numbers =
   let catch_one caught number =
     match Caught.catch to_write number ~every with
@@ -56,7 +60,7 @@ let catch function_ { to_write; _ } ~every numbers =
 
 let has_come (number, since) = Caught.come number ~since > 0
 
-(* --- The reader --------------------------------------------------------------- *)
+(* --- The reader ----------------------------------------------------------- *)
 
 let wake { to_write; _ } =
   try ignore (Unix.write_substring to_write "!" 0 1 : int)
@@ -75,7 +79,8 @@ let rec read process bytes =
   List.iter check_one (Reading.waiters process.reading);
   if not (Reading.ends process.reading) then read process bytes
 
-(* A thread would keep another domain than the main one from ending. *)
+(* Outside of the main domain, the reader is a domain of its own, because a thread would keep
+   its domain from ending. *)
 let start process =
   let run () = read process (Bytes.create 64) in
   try
@@ -90,7 +95,7 @@ let start process =
     List.iter abandon (Reading.abandon process.reading);
     Printexc.raise_with_backtrace e backtrace
 
-(* A signal that came before this is found by the reader, which then looks at all. *)
+(* A signal that came before this is not missed, because the reader then checks all waiters. *)
 let add process w =
   begin match Reading.add process.reading w with
   | Start -> start process
@@ -98,7 +103,8 @@ let add process w =
   end;
   wake process
 
-(* The child of a fork shares the pipe with its parent, and has none of its waiters. *)
+(* In the child of a fork, this does nothing. The child shares the pipe with its parent, but
+   has none of the parent's waiters. *)
 let withdraw process w =
   if process.number = Unix.getpid () then
     match Reading.remove process.reading w with
@@ -108,7 +114,7 @@ let withdraw process w =
         List.iter (release ~every:w.every) w.caught;
         wake process
 
-(* If a signal handler raises, then before all of it or after. *)
+(* If a signal handler raises, [withdraw] has not begun or has ended, so it can be repeated. *)
 let rec surely_withdraw process w =
   try Signals.while_blocked (fun _ -> withdraw process w)
   with e ->
@@ -116,19 +122,20 @@ let rec surely_withdraw process w =
     surely_withdraw process w;
     Printexc.raise_with_backtrace e backtrace
 
-(* --- Waiting ------------------------------------------------------------------ *)
+(* --- Waiting -------------------------------------------------------------- *)
 
 let number function_ signal =
-  if Sys.win32 then failwith (function_ ^ ": not on Windows");
+  if Sys.win32 then failwith (function_ ^ ": not available on Windows");
   match Caught.number signal with
   | Some number -> number
   | None ->
       invalid_arg
-        (Printf.sprintf "%s: a program cannot wait for signal %d" function_
+        (Printf.sprintf "%s: a program can't wait for signal %d" function_
            signal)
 
 let once signals =
-  if List.is_empty signals then invalid_arg "Signal.once: no signal";
+  if List.is_empty signals then
+    invalid_arg "Signal.once: the list of signals is empty";
   let numbers = List.map (number "Signal.once") signals in
   let numbers = List.sort_uniq compare numbers in
   let name = String.concat " or " (List.map Caught.name numbers) in
@@ -151,7 +158,7 @@ let once signals =
   match Signals.while_blocked (fun _ -> catch ()) with
   | () -> promise
   | exception e ->
-      (* A signal handler raised afterwards: nobody has the promise. *)
+      (* A signal handler raised afterwards, so no code has the promise. *)
       let backtrace = Printexc.get_raw_backtrace () in
       ignore (Promise.try_fail ~backtrace promise e : bool);
       Printexc.raise_with_backtrace e backtrace

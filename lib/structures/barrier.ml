@@ -1,26 +1,31 @@
-(* The last task to arrive cannot know whether the others still wait: a task that was
-   cancelled, or chose otherwise, and has not withdrawn yet looks like any other, and
-   only its resumer tells. A resumption cannot be taken back either. So a resumption
-   means no more than "go and look": the last task makes a trial, in which it resumes
-   the others. If enough accept, the trial has passed, and with it the round. Else the
-   tasks that were resumed find that it has failed, and wait again. *)
+(* A barrier lets a round of [parties] tasks through when the last one arrives. But the last
+   task can't know whether the others still wait. A task that was cancelled, or chose
+   otherwise, looks like any other until it has withdrawn, and only its resumer knows. And a
+   resumption can't be taken back.
 
-(* The status of a slot, one for each arrival
+   So a resumption only means "find out whether the round is complete". The last task makes a
+   trial ({!Trial}), in which it resumes the others. If enough accept, the trial has passed,
+   and so has the round. Otherwise the resumed tasks find that the trial has failed, and wait
+   again. *)
 
-   State      Left by           To         By whom
-   Stays      a failed trial    Away       the trial's task, which resumed the waiter
-   Leaves     a failed trial    Withdrawn  the trial's task
-   Away       its task is back  Stays      the task, which waits again
-   any        refused           Withdrawn  the trial's task
-              withdrawn         Withdrawn  the task
+(* The status of a slot. Each arrival has one.
+
+   State      Left by             To         By whom
+   Stays      a failed trial      Away       the task that made the trial and resumed
+                                             the waiter
+   Leaves     a failed trial      Withdrawn  the task that made the trial
+   Away       the task returns    Stays      the task, which waits again
+   any        a refusal           Withdrawn  the task that made the trial
+              a withdrawal        Withdrawn  the task of the slot
    Withdrawn  never (terminal)
 
-   The task that makes a slot Withdrawn takes it out of [arrived], and out of [away] if it was
-   Away. The task that makes it Away, or takes it back to Stays, counts that in [away]. A
-   slot that a trial has let through keeps its status: nobody asks for it any more.
+   The task that makes a slot Withdrawn subtracts it from [arrived], and also from [away] if
+   the slot was Away. The task that makes it Away, or Stays again, counts that in [away]. A
+   slot that a trial has let through keeps its status, because it is not used any more.
 
-   [Leaves] is the slot of an event. If the event was resumed in vain, it chooses again and
-   arrives anew. A task that waits for nothing else comes back to its slot. *)
+   [Leaves] is the initial status in an event. If the event was resumed in vain, its choice
+   begins again and arrives anew, with a new slot. A task that waits for nothing else returns
+   to its slot, so its initial status is [Stays]. *)
 type status = Stays | Leaves | Away | Withdrawn
 type slot = (status Atomic.t, Trial.t) Waiter.t
 
@@ -29,36 +34,39 @@ type slot = (status Atomic.t, Trial.t) Waiter.t
    Left by          To                              By whom
    a waiter         one more slot                   the task that waits
    a withdrawal     one slot less                   its task
-   its return       one less away                   its task
-   the last task    [trying], without its slots    the task
-                    one slot less, if of two        the task, which resumes its waiter
-   a passed trial   not [trying], so many less      the trial's task
-   a failed trial   not [trying]; with the slots    the trial's task
+   a return         one less away                   the task that returns
+   the last task    [trying], without its slots    the last task to arrive
+                    one slot less, if parties = 2   the same; it resumes the waiter
+   a passed trial   not [trying], fewer arrived     the task that made the trial
+   a failed trial   not [trying]; with the slots    the same
                     of those that did not refuse
 
-   If a round may be complete after a withdrawal, a return or a trial, the state is [trying]
-   at once, and that task makes the next trial. While a task tries, the queue has only the
-   waiters that come meanwhile. While some are away no task tries.
+   A withdrawal, a return or the end of a trial may leave a state in which a round may be
+   complete. In that case the state becomes [trying] in the same change, and the task that made
+   the change makes the next trial. While a task makes a trial, the queue has only the waiters
+   that came since the trial began. No trial begins while some tasks are away.
 
-   A failed trial makes those that accepted Away, and then the trial is over, so that they
-   find that they were resumed in vain. After that it changes the state. So on another domain
-   a task may be back before it is counted as away. *)
+   A failed trial first makes the slots of those that accepted Away. Then it ends the [Trial],
+   so that these tasks learn that they were resumed in vain. Only after that it changes
+   [state]. So a task on another domain may have returned before it is counted as away. *)
 type state = {
-  arrived : int;  (** Those in the trial included, until it is over. *)
+  arrived : int;
+      (** Includes the waiters of a trial, until the trial is over. *)
   away : int;
-      (** How many of those were resumed in vain, and have not looked yet. *)
+      (** The number of those that were resumed in vain, and have not returned
+          yet. *)
   trying : bool;
   slots : (status Atomic.t, Trial.t) Waiters.t;
 }
 
 type t = { parties : int; state : state Atomic.t }
 
-(* What a task waits with; only the task touches it. *)
+(* The argument of a wait. Only the waiting task uses the fields. *)
 type arrival = {
   barrier : t;
   initial : status;
   mutable slot : slot;  (** The last one. *)
-  mutable accepted : Trial.t;  (** The last one in which the task accepted. *)
+  mutable accepted : Trial.t;  (** The last trial in which the task accepted. *)
 }
 
 let nowhere : slot = Waiter.make (Atomic.make Withdrawn)
@@ -69,8 +77,8 @@ let arrival barrier initial =
 let empty = { arrived = 0; away = 0; trying = false; slots = Waiters.empty }
 let parties t = t.parties
 
-(* Waiters in a trial are through, or will be back at once. While two meet, [arrived] may be
-   -1: see [meet]. *)
+(* The waiters of a trial are not counted, because they are through or will return at once.
+   [arrived] may be -1 while two tasks meet (see [meet]). *)
 let waiters t =
   let s = Atomic.get t.state in
   if s.trying then Waiters.length s.slots else Int.max 0 s.arrived
@@ -81,16 +89,19 @@ let missing t =
 
 let create ?name parties =
   if parties < 1 then
-    invalid_arg (Printf.sprintf "Barrier.create: %d tasks" parties);
+    invalid_arg
+      (Printf.sprintf
+         "Barrier.create: the number of parties is %d, but must be at least 1"
+         parties);
   let t = { parties; state = Atomic.make empty } in
   Labels.made ~kind:"barrier" ?name t
 
 (* --- Steps ---------------------------------------------------------------- *)
 
-(* May a trial pass, if [given] more arrive? A waiter that is withdrawn may still be counted
-   in [arrived]. To try until it is not would wake the others in vain, again and again.
-   So only live waiters count here, and each trial that fails finds one more that is
-   withdrawn. *)
+(* Returns [true] if a trial may pass once [given] more tasks have arrived. A withdrawn waiter
+   may still be counted in [arrived]. If only that count mattered, one trial after the other
+   would fail and wake tasks in vain. So only live waiters count here, and each trial that
+   fails makes one more waiter withdrawn. *)
 let is_ready t s ~given =
   s.arrived + given >= t.parties
   && s.away = 0 && (not s.trying)
@@ -99,35 +110,36 @@ let is_ready t s ~given =
   Waiters.iter (fun slot -> if Waiter.is_live slot then incr live) s.slots;
   !live >= t.parties
 
-(* Of a slot. The result is the status before. *)
+(* The step of a slot. The result is the previous status. *)
 let vanish status : _ Step.t = Return (Withdrawn, status)
 
 let lose = function
   | Stays -> Step.Return (Away, Stays)
   | (Leaves | Away | Withdrawn) as status -> vanish status
 
-(* [first] are in front of those that came meanwhile. *)
+(* Puts [first] in front of the waiters that came since. *)
 let before first slots =
   let add slot slots =
     if Waiter.is_live slot then Waiters.push_first slots slot else slots
   in
   List.fold_right add first slots
 
-(* What stays the same while a trial goes on. *)
+(* The parts of a trial that stay the same while it runs. *)
 type 'r round = {
   barrier : t;
   trial : Trial.t;
   outcome : (Trial.t, exn) result;
   result : bool -> 'r;
-      (** Of the operation: the argument is whether the trial has passed. *)
+      (** The result of the operation. The argument is [true] if the trial has
+          passed. *)
 }
 
-(* The state becomes [s], unless a round may be complete in it. Then a trial begins. *)
+(* The state becomes [s]. But if a round may be complete in [s], a trial begins. *)
 let rec settle t s result : _ Step.t =
   if is_ready t s ~given:0 then try_out t s ~given:0 (fun _ -> result)
   else Return (s, result)
 
-(* [given] is 1 if a task arrives by this, without a slot. *)
+(* [given] is 1 if a task without a slot arrives. *)
 and try_out barrier s ~given result : _ Step.t =
   let missing = barrier.parties - given in
   let trial = Labels.waited_in ~from:barrier (Trial.create ()) in
@@ -136,10 +148,10 @@ and try_out barrier s ~given result : _ Step.t =
     ( { s with trying = true; slots = Waiters.empty },
       ask round ~missing ~withdrawn:0 [] (Waiters.to_list s.slots) )
 
-(* Resumes the first slots, until [missing] more have accepted. It goes on after one has
-   refused: many may have been cancelled together, and each would make another trial
-   fail, in which others are woken in vain. [asked] have accepted, the last one first, and
-   [withdrawn] were made Withdrawn. *)
+(* Resumes the first slots, until [missing] more have accepted. It continues after a refusal,
+   because many tasks may have been cancelled together, and otherwise each of them would make
+   another trial fail and wake others in vain. [asked] are the slots that have accepted, the
+   last one first. [withdrawn] is the number of slots that this trial has made Withdrawn. *)
 and ask round ~missing ~withdrawn asked : _ -> _ Step.next = function
   | slot :: others when missing > 0 ->
       let answered accepted =
@@ -165,7 +177,7 @@ and ask round ~missing ~withdrawn asked : _ -> _ Step.next = function
       if missing > 0 then conclude false
       else At (round.trial, Trial.pass, conclude)
 
-(* Those that accepted are away until they have looked. *)
+(* The tasks that accepted are away until they return. *)
 and take_back round kept ~withdrawn ~away : _ -> _ Step.next = function
   | slot :: asked ->
       let check = function
@@ -181,7 +193,7 @@ and take_back round kept ~withdrawn ~away : _ -> _ Step.next = function
       in
       At (round.trial, Trial.over, failed)
 
-(* Some that are away may be back already. *)
+(* Some of those that are counted in [away] here may have returned already. *)
 and end_trial { barrier; result; _ } kept ~withdrawn ~away ~has_passed =
   let step s =
     let arrived = s.arrived - withdrawn and away = s.away + away in
@@ -192,8 +204,9 @@ and end_trial { barrier; result; _ } kept ~withdrawn ~away ~has_passed =
 
 let met = Ok Trial.passed
 
-(* Of two parties: the other one decides alone, so that there is no trial. It is not counted
-   meanwhile. If it has withdrawn too, its task has counted that, or will. *)
+(* With two parties no trial is needed, because the acceptance of the other task decides alone.
+   Meanwhile the other task is not counted in [arrived]. If it has also withdrawn, its own task
+   subtracts it too, so it is counted again here. *)
 let meet t s : _ Step.t =
   let slot = Waiters.head s.slots in
   let count_again s = settle t { s with arrived = s.arrived + 1 } () in
@@ -215,7 +228,7 @@ let await_step t s : _ Step.t =
   else if t.parties = 2 then meet t s
   else try_out t s ~given:1 Fun.id
 
-(* A choice that has the same barrier twice enlists once: see [Choice.is_enlisted]. *)
+(* If one choice has the same barrier twice, it enlists once (see [Choice.is_enlisted]). *)
 let rec arrive t slot =
   let s = Atomic.get t.state in
   (not (is_ready t s ~given:1))
@@ -234,11 +247,13 @@ let left t ~away s =
 
 let finish () = Step.finished
 
-(* Of a slot. *)
+(* The step of a slot. *)
 let return_step t (_ : status) : _ Step.t =
   Become (Stays, At (t.state, returned t, finish))
 
-(* Of the last trial of a task that does not wait any more. *)
+(* A step of [accepted], the last trial that the task has accepted, after which the task no
+   longer waits. If that trial has passed, so has the task's round, and the slot isn't
+   withdrawn. *)
 let leave_step { barrier; slot; accepted; _ } state : _ Step.t =
   let leave has_passed =
     let count = function
@@ -257,8 +272,10 @@ let attempt t (_ : arrival) =
   | Some true -> Some Trial.passed
   | Some false | None -> None
 
-(* The task may make a trial as it comes back, which resumes itself first. Then what a signal
-   handler raises comes too late, and a host would drop it (S1). *)
+(* When the task returns to its slot, it may make a trial itself, and that trial resumes this
+   task first. From then on a signal handler's exception comes too late, because the host would
+   drop an exception of [block] (S1 in [concord_suspend.mli]). So it is kept for the task's
+   next wait. *)
 let come_back t { slot; _ } resumer =
   let is_resumed = Atomic.make false in
   slot.Waiter.resumer <-
@@ -274,7 +291,8 @@ let come_back t { slot; _ } resumer =
       Late.keep e (Printexc.get_raw_backtrace ());
       true
 
-(* Another domain may resume the task before this returns. So its slot is known first. *)
+(* [arrival.slot] is set before the slot is in the queue, because another domain may resume the
+   task before this function returns. *)
 let enlist t (w : (arrival, Trial.t) Waiter.t) =
   let arrival = w.arg in
   if Atomic.get arrival.slot.arg = Away then come_back t arrival w.resumer
@@ -292,7 +310,7 @@ let enlist t (w : (arrival, Trial.t) Waiter.t) =
         arrival.slot <- nowhere;
         raise e
 
-(* Does nothing if the task is through, or its slot is withdrawn. *)
+(* Does nothing if the round of the task is complete, or its slot is withdrawn. *)
 let[@inline] leave arrival =
   if arrival.slot != nowhere then begin
     Waiter.mark_withdrawn arrival.slot;
@@ -314,7 +332,8 @@ let awaiting =
         };
   }
 
-(* To spin in vain would give up the slot that the task has kept. *)
+(* The task suspends without spinning. If it spun in vain, it would lose the slot that it has
+   kept. *)
 let rec wait how t arrival =
   let trial = how awaiting t arrival in
   if not (Trial.is_passed trial) then begin

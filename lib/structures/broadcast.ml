@@ -1,4 +1,5 @@
-(* The table of states is in [Broadcast_state]. *)
+(* Values for every subscription, in the order in which they were sent. The tables of states
+   are in [Broadcast_state], and the steps in [Broadcast_steps]. *)
 open Broadcast_state
 open Broadcast_steps
 
@@ -12,7 +13,9 @@ type limit = Drop_oldest of int | Wait of int
 
 let check what n =
   if n < 1 then
-    invalid_arg (Printf.sprintf "Broadcast.create: %s %d, which is < 1" what n)
+    invalid_arg
+      (Printf.sprintf
+         "Broadcast.create: the limit is %s %d, but must be at least 1" what n)
 
 let create ?name ?limit () =
   let link = Atomic.make uncounted in
@@ -46,7 +49,8 @@ let attempt s =
       raise_lagged s;
       None
 
-(* More than the queue changes where the first waiter comes and where the last one leaves. *)
+(* This is not [Step.withdraw], because more than the queue changes when the first waiter comes
+   and when the last one leaves. *)
 let receiving =
   {
     Operation.default with
@@ -97,13 +101,13 @@ let rec end_of t =
   | Node { link; _ } | Counted { link; _ } ->
       advance t last link;
       end_of t
-  | Dropped _ -> (* [t.last] is another one now *) end_of t
+  | Dropped _ -> (* [t.last] is another link now *) end_of t
 
 let advance_past t before = function
   | Node { link; _ } -> advance t before link
   | Counted _ | End _ | Waited _ | Held _ | Sealed | Dropped _ -> ()
 
-(* Puts [next index] at the end. [false] if the broadcast is closed. *)
+(* Replaces the end by [next index]. Returns [false] if the broadcast is closed. *)
 let rec extend t next =
   let last = end_of t in
   match Step.attempt last extend_step next with
@@ -112,7 +116,7 @@ let rec extend t next =
       extended
   | None -> (* another send *) extend t next
 
-(* One compare-and-set where nobody waits. *)
+(* If no task waits, this is one compare-and-set. *)
 let send_unlimited t next =
   let last = end_of t in
   match Atomic.get last with
@@ -131,7 +135,7 @@ let put_by_steps t value =
   | Full -> false
   | Over -> raise_closed t
 
-(* [false] if the sender has to wait. One compare-and-set where nobody does. *)
+(* Returns [false] if the sender has to wait. If no task waits, this is one compare-and-set. *)
 let try_put t value =
   let last = end_of t in
   match Atomic.get last with
@@ -217,7 +221,7 @@ let with_subscription t f =
       unsubscribe s;
       Printexc.raise_with_backtrace e backtrace
 
-(* --- To the end ----------------------------------------------------------- *)
+(* --- Reading to the end --------------------------------------------------- *)
 
 include Reader.Make (struct
   type nonrec 'a t = 'a subscription
@@ -226,7 +230,7 @@ include Reader.Make (struct
   let take_evt = receive_evt
 end)
 
-(* --- Looking at it -------------------------------------------------------- *)
+(* --- Inspecting the broadcast --------------------------------------------- *)
 
 let senders t =
   match Atomic.get (end_of t) with

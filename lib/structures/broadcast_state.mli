@@ -1,116 +1,130 @@
 (** The state of a {!Broadcast}. *)
 
-(* A list of values that grows at its end, in which each subscription has a position.
+(* A broadcast is a linked list of values that grows at its end. A link is an Atomic. While no
+   value has come there, it is the end of the list. Each subscription has a position, which is
+   the link where its next value is or will be.
+
+   A task that has to wait for a value waits in its subscription. The subscription announces
+   itself at its link, by a notice that it puts there. The task that changes the link then
+   serves each announced subscription, which means that it resumes the waiters there, as long
+   as there are values for them.
+
+   A broadcast may have a limit. Then either the oldest values are dropped (see [oldest] below),
+   or senders wait until there is a free place (see Held below). A subscription passes a value
+   when its position moves behind the value. A value takes one place until all subscriptions
+   have passed it, and is Counted for that.
 
    A link
    State         Left by   To                   By whom
-   End           send    * Node                 any task; then it advances [last], and
+   End           send    * Node                 any task; it then advances [last], and
                                                 [oldest] if values are dropped
                  announce  Waited [s]           a task that waits through s
                  close   * Sealed               any task
-   Waited ss     send    * Node                 any task; then it serves all of ss, and as
-                                                above
+   Waited ss     send    * Node                 any task; it then serves all of ss, and does
+                                                as above
                  announce  Waited (ss, s)       a task that waits through s
                  withdraw  Waited (ss - s), or End
                                                 the last task to wait through s
-                 close   * Sealed               any task; then it serves all of ss
+                 close   * Sealed               any task; it then serves all of ss
    Held          see below
    Node          drop      Dropped              the task that advanced [oldest] past it
    Counted, Sealed, Dropped  never (terminal)
 
-   A subscription; [link] is its position: what comes next is there
+   A subscription, whose position is [link]
    State            Left by          To                    By whom
-   Reading link     receive, drain * Reading link'         any task; then it passes the
+   Reading link     receive, drain * Reading link'         any task; it then passes the
                                                            values that are counted
                     lag            * Reading oldest        any task that finds Dropped at
                                                            [link]; it raises Lagged
-                    a waiter         Waiting (link, [w])   the task that waits; then
-                                                           it announces
-                    unsubscribe    * Reading nowhere       any task; then it leaves
-   Waiting (_, [w]) w withdraws      Reading link          the task that enlisted w;
-                                                           then it withdraws what was
-                                                           announced
+                    a waiter         Waiting (link, [w])   the task that waits; it then
+                                                           announces
+                    unsubscribe    * Reading nowhere       any task; it then leaves
+   Waiting (_, [w]) w withdraws      Reading link          the task that enlisted w; it
+                                                           then withdraws the notice
    Waiting (_, ws)  serve          * Serving (_, ws - w)   a task that finds a value, or
-                                                           Dropped; it calls w
-                    serve            Reading link          a task that finds the end;
-                                                           it calls all of ws
-                    unsubscribe    * Reading nowhere       any task; it calls all of ws,
-                                                           withdraws what was announced,
-                                                           and leaves
-   Serving (_, ws)  serve          * Serving (_, ws - w)   the serving task: it calls w
-                    serve            Reading link'         that task: none waits, or
-                                                           the end; it calls all of ws
-                    serve            Waiting (link', ws)   that task: no value is left;
-                                                           then it announces
-                    unsubscribe    * Serving nowhere       any task; it calls all of ws,
+                                                           Dropped; it resumes w
+                    serve            Reading link          a task that finds the end of the
+                                                           broadcast; it resumes all of ws
+                    unsubscribe    * Reading nowhere       any task; it resumes all of ws,
+                                                           withdraws the notice, and leaves
+   Serving (_, ws)  serve          * Serving (_, ws - w)   the serving task; it resumes w
+                    serve            Reading link'         that task, if none waits, or at
+                                                           the end of the broadcast; it
+                                                           resumes all of ws
+                    serve            Waiting (link', ws)   that task, if no value is left;
+                                                           it then announces
+                    unsubscribe    * Serving nowhere       any task; it resumes all of ws,
                                                            and leaves
 
-   and waiters come to [ws] of both, and withdraw. Nowhere is a link that is sealed.
+   In addition, waiters enter [ws] of Waiting and Serving, and withdraw. Nowhere is a link that
+   is Sealed.
 
    [oldest], if values are dropped: the position of the oldest value that is kept
    State     Left by   To             By whom
    link      drop      its next link  a task that has sent, while more values are kept than
-                                      the limit allows; then it makes [link] Dropped
+                                      the limit allows; it then makes [link] Dropped
 
-   Held, the end of a broadcast whose senders wait. It holds the number of subscriptions,
-   the [free] places, those to serve as Waited does, and the senders ws that wait
+   Held, the end of a broadcast whose senders wait. It has the number of subscriptions, the
+   number of [free] places, the notices as in Waited, and the senders ws that wait
    Phase      Left by    To                     By whom
    Resting    send     * Counted, then Resting with a place less
-                                                any task, if no sender has to wait; then it
+                                                any task, if no sender has to wait; it then
                                                 serves
               subscribe, leave                  any task: one subscription more, or less
-              a sender   Resting (ws, w)        the task that waits: there is no place
+              a sender   Resting (ws, w)        the task that waits, if there is no place
               give       Resting                the last task to pass a value: one place
                                                 more, if ws is empty
-              give       Moving (ws - w)        that task, otherwise; it calls w
-              close    * Sealed                 any task; it calls all of ws, and serves
+              give       Moving (ws - w)        the same, if ws is not empty; it resumes w
+              close    * Sealed                 any task; it resumes all of ws, and serves
    Moving     move     * Counted, then Moving with a place less
-                                                the moving task: w has accepted; then it
-                                                serves, and moves on
-              move       Moving (ws - w)        the moving task: w has refused, or was sent,
-                                                and there is a place; it calls the next w
-              move       Resting                the moving task: no place, or no sender, is
+                                                the moving task, after w has accepted; it
+                                                then serves, and moves on
+              move       Moving (ws - w)        the moving task, if w has refused, or its
+                                                value is in the list, and there is a place;
+                                                it resumes the next w
+              move       Resting                the moving task, if no place or no sender is
                                                 left
               give       Moving                 the last task to pass a value: one place more
-              close    * Closing                any task; it calls all of ws
-   Closing    move       Counted, then Closing  the moving task: w had accepted; then it
+              close    * Closing                any task; it resumes all of ws
+   Closing    move       Counted, then Closing  the moving task, if w had accepted; it then
                                                 serves, and moves on
-              move       Sealed                 the moving task; then it serves
+              move       Sealed                 the moving task; it then serves
 
-   and senders come to [ws] of Resting and Moving, and withdraw; subscriptions come, leave
-   and announce in all three.
+   In addition, senders enter [ws] of Resting and Moving, and withdraw. Subscriptions come,
+   leave and announce in all three phases.
 
-   [left] of a value that is counted: how many subscriptions have not passed it. The task
-   that makes it 0 gives a place.
+   [left], of a value that is Counted, is the number of subscriptions that have not passed it.
+   The task that makes it 0 gives its place back.
 
-   * linearises the operation; a receive that waited, when its resumer answers [true].
-   If the resumer refuses, the next waiter gets the value, or the value stays. A send that
-   waited is certain when its resumer answers [true], and linearises when its value is in
+   * linearises the operation. A receive that waited linearises when its resumer answers
+   [true]. If the resumer refuses, the next waiter gets the value, or the value stays. A send
+   that waited is certain when its resumer answers [true], and linearises when its value is in
    the list.
 
-      [last] is the link at the end, or one before it. A task that sees a node there advances
-   it. It is never dropped, because a limit is at least 1, so the node before the end is
-   kept.
+   [last] is the link at the end, or a link before it. A task that finds a value there advances
+   [last]. This link is never Dropped, because a limit is at least 1, so the value before the
+   end is kept. A task that finds it Dropped has read [last] before another task advanced it.
 
-      In [Waiting], the subscription is announced at its link, or will be at once. The notice is
-   in a queue like that of the waiters. The task that changes the link serves the
-   subscription.
+   While a subscription is [Waiting], it is announced at its link, or will be at once. Notices
+   are in a queue of type {!Waiters.t}, because they come and are withdrawn as waiters do. The
+   task that changes the link serves the subscription.
 
-      A link that is [Dropped] refers to no other link. So a subscription that stays there
-   keeps only the values that the broadcast keeps. [index] is the number of values before a
-   link, from which the number of missed values is computed. Only broadcasts that drop values
-   count them.
+   A Dropped link refers to no other link. So a subscription that stays there keeps no values
+   alive except those that the broadcast keeps. [index] is the number of values before a link.
+   The number of missed values is computed from it, so only broadcasts that drop values count
+   it.
 
-   A value counts the subscriptions that there were when it came to the list, because
-   their number changes in the same word. A subscription leaves at the end first, and then
-   passes what it has not received up to there.
+   A Counted value counts the subscriptions that exist when it comes to the list. This number
+   is exact, because it changes in the same word, the end. A subscription that leaves first
+   subtracts itself at the end, and then passes the values up to there that it has not
+   received.
 
-      While senders wait and the phase is [Resting], there is no place. While it is [Moving],
-   all new senders wait, so that no task overtakes the one whose value is being moved.
+   While senders wait in the phase Resting, there is no place. In the phase Moving, all new
+   senders wait, so no task overtakes the one whose value is being moved.
 
-      The steps of a subscription also read its link. An outdated answer does no harm. If a step
-   saw no value there, the announcement that follows finds the values that came since. A
-   link that has a value, is sealed or dropped, never becomes an end again. *)
+   The steps of a subscription also read its link. An outdated answer does no harm. If a step
+   saw no value there, the announcement that follows finds the values that came since. And a
+   link that has a value, or is Sealed or Dropped, never becomes an end again. *)
 type 'a link = 'a next Atomic.t
 
 and 'a next =
@@ -153,7 +167,7 @@ and 'a state =
     }
   | Serving of {
       link : 'a link;
-      next : 'a link;  (** The position once the waiter has accepted. *)
+      next : 'a link;  (** The position after the waiter has accepted. *)
       waiters : ('a subscription, 'a) Waiters.t;
     }
 

@@ -1,4 +1,5 @@
-(* The table of states is in [Broadcast_state]. *)
+(* The steps of a broadcast. The tables of states, and the words used here, are in
+   [Broadcast_state]. Each step is a step of one word, and its comment says of which one. *)
 open Broadcast_state
 
 exception Closed = Errors.Closed
@@ -13,13 +14,15 @@ let held capacity last =
 
 (* --- At the end ----------------------------------------------------------- *)
 
-(* Otherwise [last] would keep the values that were sent. *)
+(* Advances [last] past the values that were just added. If [last] stayed behind, it would keep
+   them alive. *)
 let pass_end answer link : _ Step.t =
   match Atomic.get link with
   | Node { link; _ } | Counted { link; _ } -> Become (link, Again)
   | End _ | Waited _ | Held _ | Sealed | Dropped _ -> Return (link, answer)
 
-(* Of [last]: [step link] at the link at the end, which answers [Some]. *)
+(* A step of [last]. It performs [step link] on [link], the link at the end, and the result is
+   the answer of [step]. *)
 let at_end step link : _ Step.t =
   let step : _ -> _ Step.t = function
     | (Node _ | Counted _ | Dropped _) as next -> Return (next, None)
@@ -31,7 +34,7 @@ let at_end step link : _ Step.t =
   in
   match Atomic.get link with
   | Node { link; _ } | Counted { link; _ } -> Become (link, Again)
-  | Dropped _ -> (* [last] is another one now *) Become (link, Again)
+  | Dropped _ -> (* [last] is another link now *) Become (link, Again)
   | End _ | Waited _ | Held _ | Sealed ->
       Become (link, At (link, step, answered))
 
@@ -42,7 +45,7 @@ let counted value h =
   ( Counted { value; link; left = Atomic.make h.subscriptions; last = h.last },
     link )
 
-(* Without subscriptions a value takes no place. *)
+(* If there are no subscriptions, a value takes no place. *)
 let has_room h = h.free > 0 || h.subscriptions = 0
 
 let must_wait h =
@@ -55,8 +58,8 @@ let must_wait h =
 
 let finish () = Step.finished
 
-(* A notice refuses everything. So the driver marks it as withdrawn when it is resumed, which is
-   how it is withdrawn. *)
+(* A notice is a waiter that always refuses. It is withdrawn by being resumed, because the
+   driver then marks it as withdrawn. *)
 let refuse (_ : (unit, exn) result) = false
 
 let notice s =
@@ -74,17 +77,17 @@ let not_moving () = assert false (* only the moving task leaves these phases *)
 let pass_one left : _ Step.t = Return (left - 1, left = 1)
 let moved = Some ()
 
-(* By each task that may be the first to know of more. *)
+(* A step of a subscription, by each task that may be the first to know that there is more. *)
 let rec serve : _ -> _ Step.t = function
   | Waiting { link; waiters; _ } when has_more link -> hand_out link waiters
   | (Waiting _ | Reading _ | Serving _) as state -> Return (state, ())
 
-(* By the serving task, where the waiter has accepted. *)
+(* The same, by the serving task, after the waiter has accepted. *)
 and serve_on : _ -> _ Step.t = function
   | Serving { next; waiters; _ } -> hand_out next waiters
   | Reading _ | Waiting _ -> not_serving ()
 
-(* The same, where it refuses. *)
+(* The same, after the waiter has refused. *)
 and serve_again : _ -> _ Step.t = function
   | Serving { link; waiters; _ } -> hand_out link waiters
   | Reading _ | Waiting _ -> not_serving ()
@@ -121,13 +124,15 @@ and hand_over outcome ~link ~next waiters ~accepted ~refused : _ Step.t =
   let state = Serving { link; next; waiters = Waiters.tail waiters } in
   Hand_over { state; waiter = Waiters.head waiters; outcome; accepted; refused }
 
-(* The subscription that ended meanwhile did not pass the value. *)
+(* The same, for a counted value. A task that ended the subscription meanwhile has passed only
+   the values behind this one, because the waiter might have accepted it. So it is passed
+   here. *)
 and serve_counted_again it link : _ -> _ Step.t = function
   | Serving serving as state when serving.link != link ->
       Become (state, pass it (fun () -> then_serve_again))
   | state -> serve_again state
 
-(* Of a link. *)
+(* A step of a link. If the link is no longer an end, the subscription is served at once. *)
 and announce notice : _ -> _ Step.t = function
   | End { index } ->
       Return (Waited { index; notices = Waiters.push Waiters.empty notice }, ())
@@ -147,7 +152,8 @@ and serve_all :
     if Waiters.is_empty others then At (s, serve, k)
     else At (s, serve, fun () -> serve_all others k)
 
-(* One subscription has passed the value. *)
+(* One subscription has passed the value. If it was the last one, the place of the value is
+   given back. *)
 and pass :
     's 'r. 'a counted -> (unit -> ('s, 'r) Step.next) -> ('s, 'r) Step.next =
  fun { left; last; _ } k ->
@@ -157,7 +163,7 @@ and pass :
   in
   At (left, pass_one, passed)
 
-(* Of the end. *)
+(* A step of the link at the end: one more place. *)
 and give : _ -> _ Step.t = function
   | Held h -> (
       let h = { h with free = h.free + 1 } in
@@ -166,8 +172,8 @@ and give : _ -> _ Step.t = function
       | Moving | Closing -> Return (Held h, moved))
   | state -> Return (state, moved)
 
-(* Of the end, by the moving task, or one that becomes it. Other tasks neither append nor seal,
-   so that the end stays where it is. *)
+(* A step of the link at the end, by the moving task, or by a task that becomes it. No other
+   task adds a value or seals meanwhile, so this link stays the end. *)
 and move : _ -> _ Step.t = function
   | Held { phase = Closing; notices; _ } ->
       Become (Sealed, serve_all notices (fun () -> Done moved))
@@ -185,7 +191,7 @@ and move : _ -> _ Step.t = function
   | Held h -> Return (Held { h with phase = Resting }, moved)
   | End _ | Waited _ | Node _ | Counted _ | Sealed | Dropped _ -> not_moving ()
 
-(* The same, where the sender has accepted. *)
+(* The same, after the sender has accepted. *)
 and put_moved value : _ -> _ Step.t = function
   | Held { subscriptions = 0; _ } as state -> move state
   | Held h ->
@@ -213,7 +219,8 @@ let receive_step (_ : _ subscription) : _ -> _ Step.t = function
       | End _ | Waited _ | Held _ | Dropped _ -> Wait
       | Sealed -> Raise Closed)
 
-(* By a task that does not find a value: the exception, if values were missed. *)
+(* A step of a subscription, by a task that found no value. The result is the exception, if
+   values were missed. *)
 let lag_step () : _ -> _ Step.t = function
   | Waiting _ | Serving _ -> Wait
   | Reading link -> (
@@ -244,7 +251,7 @@ let drop oldest index : _ -> _ Step.t = function
   | (Counted _ | End _ | Waited _ | Held _ | Sealed | Dropped _) as next ->
       Return (next, ())
 
-(* Of [oldest]: drops the values before the one with this index. *)
+(* A step of [oldest], which drops the values before the one with the index [first]. *)
 let advance_oldest word first (oldest : _ oldest) : _ Step.t =
   if oldest.index >= first then Return (oldest, ())
   else
@@ -253,7 +260,7 @@ let advance_oldest word first (oldest : _ oldest) : _ Step.t =
         let next = { link; index = oldest.index + 1 } in
         Become (next, At (oldest.link, drop word oldest.index, fun () -> Again))
     | Counted _ | End _ | Waited _ | Held _ | Sealed | Dropped _ ->
-        (* another task has advanced it meanwhile *)
+        (* another task has advanced [oldest] meanwhile *)
         Become (oldest, Again)
 
 let extended () = Step.Done true
@@ -265,10 +272,11 @@ let numbered { capacity; oldest } value index : _ * (unit -> _ Step.next) =
   in
   (Node { value; link = Atomic.make (End { index = sent }) }, drop)
 
-let never_held () = assert false (* [put] and [seal] are for these *)
+let never_held () = assert false (* [put] and [seal] handle these states *)
 
-(* Of a link, where no sender waits: [next index] comes there, and what follows from that. Is
-   it there now? It is [Wait] if the end is further on. *)
+(* A step of the last link, in a broadcast whose senders never wait. [next index] is the new
+   state of the link, and the steps that follow. The result is [false] if the broadcast is
+   closed. The step returns [Wait] if this link is no longer the end. *)
 let extend_step next : _ -> _ Step.t = function
   | Node _ | Dropped _ -> Wait
   | Sealed -> Return (Sealed, false)
@@ -282,7 +290,7 @@ let extend_step next : _ -> _ Step.t = function
 
 type sent = Sent | Full | Over
 
-(* Of the end, as are the next ones. *)
+(* A step of the link at the end, like the next one. *)
 let put value : _ -> _ Step.t = function
   | Held { phase = Closing; _ } as state -> Return (state, Some Over)
   | Held h as state when must_wait h -> Return (state, Some Full)
@@ -292,7 +300,7 @@ let put value : _ -> _ Step.t = function
       Become (next, serve_all h.notices (fun () -> Done (Some Sent)))
   | state -> Return (state, Some Over)
 
-(* If values are being moved, the moving task seals. *)
+(* While values are being moved, the moving task seals at the end. *)
 let seal : _ -> _ Step.t = function
   | Held { phase = Resting; senders; notices; _ } ->
       let sealed = serve_all notices (fun () -> Step.Done (Some ())) in
@@ -302,15 +310,15 @@ let seal : _ -> _ Step.t = function
       Become (Held { h with phase = Closing; senders = Waiters.empty }, ended)
   | state -> Return (state, Some ())
 
-(* Of [last]. *)
+(* Steps of [last]. *)
 let put_step value = at_end (fun _ -> put value)
 let seal_step () = at_end (fun _ -> seal)
 
-(* --- Who subscribes ------------------------------------------------------- *)
+(* --- Subscribing ---------------------------------------------------------- *)
 
 let nowhere () = Atomic.make Sealed
 
-(* Of the end, which is the position of [s] then. *)
+(* A step of the link at the end, which becomes the position of [s]. *)
 let join s link state : _ Step.t =
   let begin_here _ : _ Step.t = Return (Reading link, ()) in
   let next = Step.At (s, begin_here, fun () -> Done (Some ())) in
@@ -320,13 +328,13 @@ let join s link state : _ Step.t =
 
 let join_step s = at_end (join s)
 
-(* Of the end. The answer is the link at the end. *)
+(* A step of the link at the end. The answer is this link. *)
 let leave link : _ -> _ Step.t = function
   | Held h ->
       Return (Held { h with subscriptions = h.subscriptions - 1 }, Some link)
   | state -> Return (state, Some link)
 
-(* Of a link: one of its notices is withdrawn. *)
+(* A step of a link, after one of its notices was withdrawn. *)
 let withdraw_notice : _ -> _ Step.t = function
   | (End _ | Node _ | Counted _ | Sealed | Dropped _) as next ->
       Return (next, ())
@@ -337,7 +345,7 @@ let withdraw_notice : _ -> _ Step.t = function
   | Held h ->
       Return (Held { h with notices = Waiters.count_withdrawn h.notices }, ())
 
-(* What follows when a subscription has left this position. *)
+(* The steps that follow when a subscription has left this position. *)
 let leave_from link =
   match Atomic.get link with
   | Held { last; _ } | Counted { last; _ } ->
@@ -359,7 +367,7 @@ let unsubscribe_step () : _ -> _ Step.t = function
       let next = leave_from next in
       Become (state, Step.resume_all waiters Errors.closed next)
 
-(* --- Who waits ------------------------------------------------------------ *)
+(* --- The waiters ---------------------------------------------------------- *)
 
 let enlisted () = Step.Done true
 
@@ -394,7 +402,7 @@ let withdraw_step (_ : _ Waiter.t) : _ -> _ Step.t = function
           }
       else Return (Waiting { waiting with waiters }, ())
 
-(* Of the end, as is the next one. *)
+(* A step of the link at the end, like the next one. *)
 let enlist_sender w : _ -> _ Step.t = function
   | Held h when must_wait h ->
       Return (Held { h with senders = Waiters.push h.senders w }, Some true)
@@ -406,6 +414,6 @@ let withdraw_sender : _ -> _ Step.t = function
       Return (Held { h with senders }, Some ())
   | state -> Return (state, Some ())
 
-(* Of [last]. *)
+(* Steps of [last]. *)
 let enlist_sender_step w = at_end (fun _ -> enlist_sender w)
 let withdraw_sender_step (_ : _ Waiter.t) = at_end (fun _ -> withdraw_sender)

@@ -1,20 +1,23 @@
-(* [t], the only Atomic here: the tasks that wait
+(* A queue of tasks that wait for a value. It stores no value, so a signal reaches only tasks
+   that wait already.
+
+   [t], the only Atomic here, is the queue [ws] of waiting tasks
 
    Left by           To            By whom
-   signal          * ws - w        anyone, if ws = w::_; it calls w
-   broadcast       * []            anyone; it calls all of ws
+   signal          * ws - w        any task, if ws = w::_; it resumes w
+   broadcast       * []            any task; it resumes all of ws
 
-   and waiters come to [ws], and withdraw.
+   In addition, waiters enter [ws] and withdraw.
 
-   * linearises the operation, if the resumer answers [true]. If it refuses, [signal] goes on
-   to the next one. *)
+   * linearises the operation if the resumer answers [true]. If a waiter refuses, [signal]
+   tries the next one. *)
 type 'a t = (unit, 'a) Waiters.t Atomic.t
 
 let create ?name () = Labels.made ~kind:"bvar" ?name (Atomic.make Waiters.empty)
 
 (* --- Steps ---------------------------------------------------------------- *)
 
-(* The result: whether a task was woken. *)
+(* The result is [true] if a task was woken. *)
 let signal_step v waiters : _ Step.t =
   if Waiters.is_empty waiters then Return (waiters, false)
   else
@@ -33,7 +36,7 @@ let broadcast_step outcome waiters : _ Step.t =
 
 let wait_step () (_ : _ Waiters.t) = Step.Wait
 
-(* --- Who waits ------------------------------------------------------------ *)
+(* --- The waiters ---------------------------------------------------------- *)
 
 let queue change w waiters = change waiters w
 

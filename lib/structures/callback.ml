@@ -1,17 +1,18 @@
 let refused what =
   Invalid_argument
-    ("Promise.on_resolve, map: the function " ^ what
-   ^ ", but is run by whatever resolves the promise, which may not; fork a \
-      task that awaits the promise, and do it there")
+    ("Promise.on_resolve or map: the function " ^ what
+   ^ ", but must not, because it runs in the task that resolves the promise. \
+      Instead, fork a task that awaits the promise, and do it there")
 
 let waits = refused "has to wait"
 
 let performs =
   refused "performs an effect (it forks, yields or asks its scheduler)"
 
-(* Whoever resolves a promise would wait or fork, perhaps the loop of a scheduler. So [f]
-   runs as in a thread of its own, where nobody handles an effect. A question may pass:
-   it gets its answer at once. *)
+(* [f] runs in the task that resolves the promise, which may even be the loop of a scheduler.
+   If [f] waited or forked, that task would. So [f] runs as in a thread without a scheduler,
+   where an effect raises. Only a question ([Suspend.Ask]) may pass, because it is answered at
+   once. *)
 let run f =
   let open Effect.Deep in
   let unhandled = ref Not_found in

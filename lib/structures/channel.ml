@@ -1,5 +1,8 @@
 exception Closed = Errors.Closed
 
+(* Values that pass directly from a sender to a receiver. The states and steps are in
+   {!Rendezvous}, below this folder, because [Event] needs them for choices between
+   channels. *)
 type 'a t = 'a Event.channel
 
 let create = Rendezvous.create

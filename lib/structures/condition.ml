@@ -1,16 +1,16 @@
 include Wakes
 
-(* Reports name the condition, not what is made for one wait. *)
+(* A report then shows the condition, instead of the record made for one wait. *)
 let part_of condition part = Labels.waited_in ~from:condition part
 
 (* --- Waiting -------------------------------------------------------------- *)
 
-(* One call of [wait]. Only the task that waits touches the fields. *)
+(* One call of [wait]. Only the waiting task uses the fields. *)
 type wait = {
   condition : t;
   mutex : Mutex.t;
   mutable unlocked : bool;
-  mutable slot : Slot.t;  (** In which it spins, or [nowhere]. *)
+  mutable slot : Slot.t;  (** The slot in which the task spins, or [nowhere]. *)
 }
 
 let not_locked () = raise (Sys_error "Condition.wait: the mutex is not locked")
@@ -25,15 +25,17 @@ let unlock_once wait =
         wait.unlocked <- true;
         raise e
 
-(* A signal that comes after the mutex is unlocked finds the waiter. Whatever is raised
-   meanwhile, it is known whether the mutex is.
+(* The waiter is in the queue before the mutex is unlocked, so a signal that comes after that
+   finds the waiter. [wait.unlocked] is exact, whatever is raised meanwhile.
 
-   Misuse shows here only, as [attempt] has seen the mutex locked: so this [enlist] may
-   raise, which others must not do. The waiter is marked as withdrawn then, and not withdrawn once more. *)
+   [attempt] has seen the mutex locked. If it no longer is, another alternative of this choice
+   has unlocked it, which is a mistake of the program. This is the only [enlist] that may
+   raise. It marks the waiter as withdrawn, so that the caller doesn't withdraw it again. *)
 let enlist wait w =
   if not (wait.unlocked || Mutex.is_locked wait.mutex) then begin
     Waiter.mark_withdrawn w;
-    invalid_arg "Condition.wait_evt: twice in one choice with one mutex"
+    invalid_arg
+      "Condition.wait_evt: two alternatives of one choice use the same mutex"
   end;
   push wait.condition w;
   unlock_once wait;
@@ -41,8 +43,8 @@ let enlist wait w =
 
 let check wait = if not (Mutex.is_locked wait.mutex) then not_locked ()
 
-(* A choice that begins again after it has unlocked the mutex did not wait for a moment.
-   A signal that came in that moment must not be missed. *)
+(* If a choice begins again after it has unlocked the mutex, it was in no queue for a moment,
+   and may have missed a signal. So it continues as if it had got one. *)
 let attempt wait () =
   if wait.unlocked then Some Signal
   else begin
@@ -65,7 +67,7 @@ let waiting =
         };
   }
 
-(* No signal handler runs between locking and writing that down. *)
+(* No signal handler runs between the locking and the assignment that records it. *)
 let lock_now wait =
   if Mutex.try_lock_soon wait.mutex then wait.unlocked <- false
   else
@@ -73,9 +75,9 @@ let lock_now wait =
         Mutex.lock wait.mutex;
         wait.unlocked <- false)
 
-(* The task may have been cancelled, or a signal handler raise meanwhile, and it must have
-   the mutex all the same. Tried once more only, as where the host protects nothing each
-   wait of a cancelled task raises. *)
+(* The task must have the mutex even if it was cancelled, or if a signal handler raises
+   meanwhile. It tries only twice, because on a host that protects nothing each wait of a
+   cancelled task raises. *)
 let lock_again wait =
   if wait.unlocked then (
     try lock_now wait
@@ -92,14 +94,15 @@ let rec leave_both first second =
     Slot.leave first;
     Slot.leave second
   with e ->
-    (* a signal handler's *)
+    (* a signal handler has raised *)
     leave_both first second;
     raise e
 
-(* --- Spinning first -------------------------------------------------------- *)
+(* --- Spinning first ------------------------------------------------------- *)
 
-(* Not before others could have had the mutex, or who signals without it would keep them
-   from it. *)
+(* A wake-up counts only after the mutex was unlocked. Otherwise a program that signals without
+   the mutex could make the task continue again and again, and others would never get the
+   mutex. *)
 let attempt_in_slot wait () () =
   if wait.unlocked then Slot.check wait.slot else None
 
@@ -115,17 +118,18 @@ let waiting_in_slot =
             (fun wait w ->
               unlock_once wait;
               Slot.wait wait.slot w);
-          withdraw = (fun _ _ -> (* whoever waits leaves the slot *) ());
+          withdraw = (fun _ _ -> (* the task that waits leaves the slot *) ());
         };
   }
 
-(* Nothing is raised between the release and the store. *)
+(* No signal handler runs between the release and the assignment. *)
 let unlock_unless_queued wait =
   if Mutex.try_release wait.mutex then wait.unlocked <- true
 
-(* In a program of several domains a signal may come sooner than the task could fall
-   asleep. So it spins in its slot in the queue. Until it has suspended nobody
-   says that it was cancelled before: so it unlocks only if no task waits for the mutex. *)
+(* In a program with several domains, a signal may come sooner than the task could fall asleep.
+   So the task enters the queue with a slot, and spins there. The task may have been cancelled
+   before, but it learns that only when it suspends. Then it should not have let another task
+   in. So before it suspends, it unlocks the mutex only if no task waits for it. *)
 let[@inline never] spin_then_wait wait =
   wait.slot <- Slot.make_again wait.condition;
   Slot.enter wait.slot;
@@ -159,8 +163,9 @@ let wait condition mutex =
       lock_again wait;
       Printexc.raise_with_backtrace e backtrace
 
-(* Enlisted last: if another alternative could be found ready after the mutex was
-   unlocked, and then be lost to another task, a signal in between would be missed. *)
+(* A choice enlists this event after the others. If it was enlisted before, another alternative
+   might seem ready after the mutex was unlocked, and then be lost to another task. A signal
+   that comes in between would be missed. *)
 let wait_evt condition mutex =
   Event.guard @@ fun () ->
   let wait = start condition mutex in
@@ -169,7 +174,7 @@ let wait_evt condition mutex =
     (Event.make_by (Last_and_finish (fun _ -> lock_again ())) waiting wait ())
     lock_again
 
-(* --- Without a mutex ------------------------------------------------------- *)
+(* --- Without a mutex ------------------------------------------------------ *)
 
 let waiting_only = { Bvar.waiting with name = "Condition.wait_no_mutex" }
 let wait_no_mutex t = ignore (Operation.wait waiting_only t () : wake)
@@ -177,29 +182,32 @@ let wait_no_mutex t = ignore (Operation.wait waiting_only t () : wake)
 let wait_no_mutex_evt t =
   Event.make_by (Last_and_finish ignore) waiting_only t ()
 
-(* One call of [loop_no_mutex], or one synchronisation of its event. Only its task
-   touches the fields. *)
+(* One call of [loop_no_mutex], or one synchronisation of its event. Only its task uses the
+   fields. *)
 type 'a visit = {
   condition : t;
   f : unit -> 'a option;
   mutable slot : Slot.t;
   mutable before : Slot.t;
-      (** The slot whose wake-up made the task look. It is forgotten when the
-          look was not in vain, or the task waits again. *)
-  mutable got : unit -> 'a;  (** What the last look gives, or raises. *)
+      (** The slot whose wake-up made the task call [f] again. The task forgets
+          it once it has used the wake-up, because [f] returned a value or the
+          task waits again. *)
+  mutable got : unit -> 'a;
+      (** Returns the value of [f], or raises its exception. *)
 }
 
-(* [got] is not called before [f] has ended the visit. *)
+(* [got] is not called before [is_over] has set it. *)
 let visit condition f slot =
   let got () = assert false in
   part_of condition { condition; f; slot; before = Slot.nowhere; got }
 
-(* Most often there is nothing to write. *)
+(* The task has used the wake-up of [before], so it forgets that slot. Mostly there is none, and
+   nothing is written. *)
 let use visit =
   if visit.before != Slot.nowhere then visit.before <- Slot.nowhere
 
-(* Nothing is allocated once the slot is in the queue: there a signal handler may
-   raise. *)
+(* Nothing is allocated between [Slot.enter] and the assignments. A signal handler may raise
+   where something is allocated, and the slot would stay in the queue. *)
 let take_slot visit =
   let slot = Slot.make visit.condition in
   Slot.enter slot;
@@ -208,7 +216,7 @@ let take_slot visit =
 
 let leave visit = leave_both visit.before visit.slot
 
-(* Whoever waits leaves the slot if it raises. *)
+(* The function that waits leaves the slot if it raises. *)
 let waiting_for_change =
   {
     Operation.default with
@@ -222,7 +230,7 @@ let waiting_for_change =
         };
   }
 
-(* Whoever calls it leaves if it raises. *)
+(* The caller of this function leaves the slots if it raises. *)
 let rec spin_and_wait visit =
   match visit.f () with
   | Some v ->
@@ -235,8 +243,8 @@ let rec spin_and_wait visit =
       take_slot visit;
       spin_and_wait visit
 
-(* The slot is taken before the first look, too. Without it, that look would have to be
-   made once more before the wait. *)
+(* The slot is taken even before the first call of [f]. Otherwise [f] would have to be called
+   once more before the wait. *)
 let loop_no_mutex condition f =
   let slot = Slot.make condition in
   let visit = visit condition f slot in
@@ -248,8 +256,9 @@ let loop_no_mutex condition f =
       leave visit;
       Printexc.raise_with_backtrace e backtrace
 
-(* Has [f] ended the visit? What it raises, it raises where the event is performed, as
-   the functions around the event are to see it. *)
+(* Calls [f], and returns [true] if that ended the visit. If [f] raises, the exception is
+   raised later, where the event is performed, so that the functions around the event see
+   it. *)
 let is_over visit =
   match visit.f () with
   | Some v ->
@@ -264,8 +273,7 @@ let is_over visit =
       visit.got <- (fun () -> Printexc.raise_with_backtrace e backtrace);
       true
 
-(* A slot that was taken for an earlier look is there for this one too, unless it was
-   woken or withdrawn. *)
+(* The slot of an earlier attempt serves this one too, unless it was woken or withdrawn. *)
 let look_from_slot visit () =
   if not (Slot.is_unwoken visit.slot) then take_slot visit;
   if is_over visit then Some Signal else None

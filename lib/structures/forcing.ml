@@ -1,3 +1,7 @@
+(* A lazy value is computed under an effect handler, its frame. A frame handles no effect,
+   but it sees each effect that the computation performs. So a task can find the lazy values
+   on its own stack (the first part below). The second part finds out whether tasks wait for
+   each other's lazy values in a cycle. *)
 type turn = Settled | Yours
 
 type 'a state =
@@ -14,7 +18,7 @@ type 'a state =
 
 and watchers = (unit, unit) Waiters.t
 
-(* [need], of one wait
+(* [need], of one wait of a task that is itself forcing lazy values
 
    State   Left by   To     By whom
    Some t  ended     None   the task that waits for [t]; nothing is allocated there
@@ -28,8 +32,11 @@ and 'a computation = {
   mutable sought : sought;
 }
 
-(* Used only by code on the stack above the computation, and by the task that runs it.
-   The boolean: it was [Refused] before. *)
+(* The effects for which a frame looks. [Refused] means that code in the computation had to
+   wait, and its host refused. [Sought] means that the frame looks for this effect, and [Seen]
+   that the effect has passed. The boolean is [true] if the frame was [Refused] before. Only
+   code on the stack above the computation uses this, and the task that runs the
+   computation. *)
 and sought =
   | Nothing
   | Refused
@@ -51,9 +58,9 @@ type frame = Frame : 'a t * 'a computation -> frame
 type _ Effect.t += Enclosing : frame list ref -> unit Effect.t
 type passing = Passing : 'b Effect.t -> passing
 
-(* Which frames see an effect pass, where no effect of ours may be performed: each
-   of them looks at all collections under way. An effect that is a constant may pass
-   frames in other threads at the same time. *)
+(* Finds the frames that see an effect pass, where the library may perform no effect of its
+   own. Each frame looks at all collections under way. It compares the thread too, because an
+   effect that is a constant may pass frames in other threads at the same time. *)
 type collection = {
   thread : int;
   mutable effect_ : passing option;
@@ -86,15 +93,16 @@ let[@inline never] add_to_collections frame effect_ collections =
   in
   List.iter add collections
 
-(* Does not touch the backtrace, which is still that of the computation. *)
+(* Keeps the backtrace, which is still that of the computation. *)
 let pass_exception e = raise_notrace e
 
 let see (type a b) (t : a t) (computation : a computation)
     (effect_ : b Effect.t) =
   match effect_ with
   | Suspend.Ask { question = Enclosing frames; _ } ->
-      (* Not handled: continuations that hold one another make the collector
-         overflow its stack. *)
+      (* The frame doesn't handle this effect, but only adds itself and lets the effect pass.
+         If it handled it, continuations would refer to one another, and the garbage collector
+         would overflow its stack. *)
       frames := Frame (t, computation) :: !frames
   | Suspend.Ask { question = Reach.Refusing; _ } ->
       computation.sought <- Refused
@@ -108,8 +116,8 @@ let see (type a b) (t : a t) (computation : a computation)
       | collections ->
           add_to_collections (Frame (t, computation)) effect_ collections)
 
-(* What a signal handler raises in [see] is raised in the code that performs the effect.
-   Otherwise that code would never be unwound. *)
+(* If a signal handler raises in [see], its exception is raised in the code that performs the
+   effect. Otherwise that code would never be unwound. *)
 let rec raise_in_effect e =
   match Some (fun k -> Effect.Deep.discontinue k e) with
   | raising -> raising
@@ -155,7 +163,7 @@ let passed frames =
 let no_need : need = Atomic.make None
 let need t : need = Atomic.make (Some (Any t))
 
-(* The caller's task forces [t], and nobody else leaves the state [Forcing]. *)
+(* The caller's task forces [t], so no other task leaves the state [Forcing]. *)
 let declare need (Frame (t, _)) =
   Atomically.update t @@ function
   | Forcing f -> Forcing { f with need }
@@ -164,15 +172,16 @@ let declare need (Frame (t, _)) =
 let end_need need = Atomic.set need None
 let is_frame t (Frame (forced, _)) = Identity.equal forced t
 
-(* What [t] needed when it was read. *)
+(* The need of [t] at the moment when it was read. *)
 let needed_by t =
   match Atomic.get t with
   | Forcing { need; _ } -> need
   | Value _ | Failed _ | Unforced _ -> no_need
 
-(* There may be a cycle without the caller, for the moment until one of its tasks
-   has seen it. So this stops where it was before: at [mark], which is moved
-   forward after 1, 2, 4, ... steps. *)
+(* Follows the needs from [t], and returns them if they lead to one of the frames. For a moment
+   there may be a cycle without the caller, until one of its tasks has noticed it. So the
+   search stops when it returns to a value where it was before. It compares each value with
+   [mark], which is moved forward after 1, 2, 4, ... steps (Brent's algorithm). *)
 let path frames t =
   let rec go (Any t as here) needs mark steps limit =
     if List.exists (is_frame t) frames then Some needs
@@ -191,9 +200,10 @@ let path frames t =
 
 let holds need = Option.is_some (Atomic.get need)
 
-(* A task on the path may be cancelled after it was passed, and others then begin to
-   wait further on. That was never a cycle. A need that has ended does not come back, so
-   what holds after all of the path was read held all at once. *)
+(* While the search is under way, a task on the path may be cancelled after the search has
+   passed it. Then other tasks may begin to wait further on, although there never was a cycle.
+   So this checks each need once more. A need that has ended never holds again. So if all of
+   them still hold after the whole path was read, there was a moment when all held at once. *)
 let leads_to frames t =
   match path frames t with
   | None -> false

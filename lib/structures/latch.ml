@@ -1,19 +1,28 @@
-(* [t], the only Atomic here
+(* A counter that opens at 0, and the tasks that wait for that. This is the shortest structure
+   of the library, so begin here if you have read none.
+
+   [t], the only Atomic here
 
    State           Left by            To                By whom
-   Shut (n, ws)    count_up           Shut (n + 1, ws)  any task
-                   count_down, n > 1  Shut (n - 1, ws)  any task
-                   count_down, n = 1  Open              any task; it calls all of ws
+   Shut (n, ws)    count_up         * Shut (n + 1, ws)  any task
+                   count_down, n > 1* Shut (n - 1, ws)  any task
+                   count_down, n = 1* Open              any task; it resumes all of ws
    Open            never (terminal)
 
-   and waiters come to [ws], and withdraw. *)
+   In addition, waiters enter [ws] while the latch is shut, and withdraw.
+
+   * linearises the operation. An [await] that doesn't wait linearises at the read that sees
+   [Open]. The answers of the resumers don't matter, because the latch stays open. *)
 type state = Shut of int * (unit, unit) Waiters.t | Open
 type t = state Atomic.t
 
 let make n = Atomic.make (if n = 0 then Open else Shut (n, Waiters.empty))
 
 let create ?name n =
-  if n < 0 then invalid_arg (Printf.sprintf "Latch.create: a count of %d" n);
+  if n < 0 then
+    invalid_arg
+      (Printf.sprintf "Latch.create: the count is %d, but must not be negative"
+         n);
   Labels.made ~kind:"latch" ?name (make n)
 
 (* --- Steps ---------------------------------------------------------------- *)
@@ -38,7 +47,7 @@ let await_step () : _ -> _ Step.t = function
   | Open -> Return (Open, ())
   | Shut _ -> Wait
 
-(* --- Who waits ------------------------------------------------------------ *)
+(* --- The waiters ---------------------------------------------------------- *)
 
 let queue change w = function
   | Open -> Open

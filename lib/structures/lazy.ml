@@ -1,25 +1,32 @@
 open Forcing
 
-(* [t], the only Atomic here but for needs, which are in Forcing
+(* Lazy values that several tasks may force at once. The first one computes the value, and the
+   others wait.
+
+   [t] is the only Atomic here, except for the needs, which are in [Forcing]
 
    State                Left by           To                    By whom
    Unforced (c, es)     force             Forcing ([], es)      any task
    Forcing (ws, es)     needs             Forcing (ws, es)      the forcer, before it
                                                                 waits for another lazy
-                        value, failure *  Value, Failed         the forcer; it calls
-                                                                all of ws, then of es
-                        restart, ws=w::_  Forcing (ws - w, es)  the forcer; it calls w,
+                        value, failure *  Value, Failed         the forcer; it resumes
+                                                                all of ws, then all of es
+                        restart, ws=w::_  Forcing (ws - w, es)  the forcer; it resumes w,
                                                                 the next forcer
                         restart, ws=[]    Unforced (c, es)      the forcer
    Value v, Failed      never (terminal)
 
-   and tasks that force come to [ws], events come to [es], and both withdraw.
+   In addition, tasks that force the value enter [ws], events enter [es], and both withdraw.
 
-   * linearises the computation; [force], [peek] and the events linearise at the read
-   that sees a terminal state.
-   The forcer is the task in whose stack [compute] runs: the one whose compare-and-set
-   installed [Forcing], or the one whose resumer took [Yours]. If a resumer refuses
-   that, the task that called it is the forcer, and offers it to the next. *)
+   * linearises the computation. [force], [peek] and the events linearise at the read that sees
+   a terminal state.
+
+   The forcer is the task in whose stack [compute] runs. Its compare-and-set installed
+   [Forcing], or its resumer accepted [Yours]. If a resumer refuses [Yours], the task that
+   called it is still the forcer, and resumes the next waiter.
+
+   A computation restarts if it ended with an exception that is not its outcome, for example
+   because its task was cancelled. Then the first waiter becomes the forcer. *)
 type 'a t = 'a Forcing.t
 
 exception Undefined = Stdlib.Lazy.Undefined
@@ -42,7 +49,7 @@ let watch_step () : _ -> _ Step.t = function
   | (Value _ | Failed _) as settled -> Return (settled, ())
   | Unforced _ | Forcing _ -> Wait
 
-(* Those of the forcer: nobody else leaves [Forcing]. *)
+(* The steps of the forcer. No other task leaves [Forcing]. *)
 
 let settle_step outcome : _ -> _ Step.t = function
   | Forcing { waiters; watchers; _ } ->
@@ -68,7 +75,7 @@ let pass_on_step e : _ -> _ Step.t = function
         }
   | (Unforced _ | Value _ | Failed _) as other -> Return (other, ())
 
-(* --- Who waits, who forces -------------------------------------------------- *)
+(* --- The waiters and the forcer ------------------------------------------- *)
 
 let forcing_queue change w = function
   | (Unforced _ | Value _ | Failed _) as state -> state
@@ -130,7 +137,8 @@ let watching =
 let reach seek =
   Reach.probe { passing = (fun effect_ -> seek (Passing effect_)) }
 
-(* Those of the frames that cannot go on while the caller's task waits. *)
+(* The lazy values that can't be settled while the caller's task waits. If the task suspends,
+   they are those whose frames see the effect pass. If its thread blocks, they are all. *)
 let blocked_of frames =
   match reach (seek frames) with
   | Suspends -> passed frames
@@ -142,9 +150,10 @@ let blocked_of frames =
       ignore (passed frames : frame list);
       Printexc.raise_with_backtrace e backtrace
 
-(* Where no handler but the scheduler may be asked, the effect of a suspension finds the
-   frames. It does elsewhere too, but takes longer than the question, which mostly finds
-   that there are none. *)
+(* The lazy values that the caller's wait blocks. A question ([Enclosing]) finds the frames on
+   the stack, and usually there are none. But no question may be asked if the scheduler
+   might take every effect. Then the effect of a suspension finds the frames. That works
+   everywhere, but takes longer. *)
 let blocked () =
   let frames = ref [] in
   match Reach.question (Enclosing frames) ~otherwise:() with
@@ -152,9 +161,11 @@ let blocked () =
       match List.rev !frames with [] -> [] | frames -> blocked_of frames)
   | None -> collect (fun seek -> ignore (reach seek : Reach.host))
 
-(* The driver notes which value it is. *)
+(* The driver notes which lazy value raised this. *)
 let undefined_step () _ : _ Step.t = Raise Undefined
 
+(* The needs are declared before the search for a cycle. So if several tasks close a cycle at
+   once, at least one of them finds it. *)
 let wait_as frames t by =
   while_needed t frames @@ fun () ->
   if leads_to frames t then Step.perform t undefined_step ()
@@ -165,7 +176,7 @@ let[@inline never] wait_within t by =
   | [] -> Operation.wait forcing t by
   | frames -> wait_as frames t by
 
-(* With little on the stack, as many tasks may wait for one lazy value. *)
+(* Uses little of the stack, because many tasks may wait for one lazy value. *)
 let[@inline] wait t by =
   if Reach.nobody_answers () then Operation.wait forcing t by
   else wait_within t by
@@ -176,13 +187,14 @@ let get_settled t =
   match Atomic.get t with
   | Value v -> v
   | Failed (e, backtrace) -> Printexc.raise_with_backtrace e backtrace
-  | Unforced _ | Forcing _ -> assert false (* it is resumed afterwards *)
+  | Unforced _ | Forcing _ ->
+      assert false (* the task is resumed after [t] was settled *)
 
 let failure computation e backtrace =
   if Forcing.was_refused computation || computation.restarts e then None
   else Some (Failed (e, backtrace))
 
-(* A fast path of [settle_step], in which no signal handler runs. *)
+(* The fast path of [settle_step]. No signal handler runs in it. *)
 let[@inline] try_settle t outcome =
   match Atomic.get t with
   | Forcing { waiters; watchers; _ } as before ->
@@ -190,19 +202,22 @@ let[@inline] try_settle t outcome =
       && Atomic.compare_and_set t before outcome
   | Unforced _ | Value _ | Failed _ -> false
 
-(* Inlined: a function that ends in such a call begins with a poll. *)
+(* Inlined, because the compiler adds a polling point to a function that ends in such a
+   call. *)
 let[@inline] settle t outcome =
   if not (try_settle t outcome) then Step.surely t settle_step outcome
 
-(* Whatever a signal handler raises, [t] is settled or passed on. Where [Value] is allocated
-   that is the computation's exception. Where it is not known yet whether an exception is the
-   outcome, the computation is run again, because nobody has seen that exception. *)
+(* Even if a signal handler raises, [t] is settled or passed on. If it raises where [Value] is
+   allocated, that counts as the computation's exception. If it raises while [failure] decides
+   whether an exception is the outcome, the computation runs again. That is correct because no
+   task gets the exception that was to be judged. *)
 let[@inline never] compute t computation =
   match Value (Forcing.run t computation) with
   | Value v as outcome ->
       settle t outcome;
       v
-  | Failed _ | Unforced _ | Forcing _ -> assert false (* it is a [Value] *)
+  | Failed _ | Unforced _ | Forcing _ ->
+      assert false (* the constructor is [Value] here *)
   | exception e ->
       let backtrace = Printexc.get_raw_backtrace () in
       (match failure computation e backtrace with
@@ -214,7 +229,8 @@ let[@inline never] compute t computation =
           Printexc.raise_with_backtrace e backtrace);
       Printexc.raise_with_backtrace e backtrace
 
-(* From the change on, or from the end of the wait, nothing is allocated before [compute]. *)
+(* Nothing is allocated before [compute] after the change that made this task the forcer, or
+   after its wait. A signal handler that raised there would leave [t] in [Forcing] forever. *)
 let rec force_as t by =
   match Atomic.get t with
   | Value v -> v
@@ -242,7 +258,7 @@ let[@inline] force t =
 
 let force_val t = force t
 
-(* --- Making --------------------------------------------------------------- *)
+(* --- Creating ------------------------------------------------------------- *)
 
 let make compute ~restarts =
   Labels.made ~kind:"lazy value" (make compute ~restarts)
@@ -251,8 +267,9 @@ let from_val v = Atomic.make (Value v)
 let if_cancelled (_ : exn) = Suspend.is_cancelled ()
 let never (_ : exn) = false
 
-(* There a task that was cancelled cannot be asked whether it was, unless it was by a
-   wait of the library's. *)
+(* On some hosts, a cancelled task can't find out afterwards that it was cancelled, unless the
+   exception came from a wait of this library. So the computation begins to watch for the end
+   of its task. *)
 let make_watched compute =
   let is_end = ref never in
   let compute () =
@@ -273,7 +290,7 @@ let map f t = from_fun (fun () -> f (force t))
 let map_val f t =
   match Atomic.get t with Value v -> from_val (f v) | _ -> map f t
 
-(* --- Looking -------------------------------------------------------------- *)
+(* --- Inspecting the lazy value -------------------------------------------- *)
 
 let is_val t = match Atomic.get t with Value _ -> true | _ -> false
 
@@ -297,7 +314,8 @@ let of_stdlib l =
     let await () =
       match force t with
       | (_ : _) -> ()
-      | exception _ when Option.is_some (peek t) -> (* [l] remembers it *) ()
+      | exception _ when Option.is_some (peek t) ->
+          (* [l] remembers this exception *) ()
     in
     match Stdlib_lazy.force l ~owner:(Any t) ~await with
     | Forced v -> v
@@ -306,6 +324,7 @@ let of_stdlib l =
         compute t ()
   in
   let restarts = function Being_forced -> true | e -> if_cancelled e in
+  (* the computation refers to [t], and [t] to the computation *)
   let knot = ref (fun () -> assert false) in
   let t = make (fun () -> !knot ()) ~restarts in
   knot := compute t;

@@ -1,10 +1,13 @@
 exception Closed = Errors.Closed
 
-(* A stream that is never full: no task ever waits to put. *)
+(* A mailbox is a stream that is never full, so no task waits to put. *)
 type 'a t = 'a Stream.t
 
 let create = Stream.create_mailbox
-let put t v = if not (Stream.try_add t v) then assert false (* never full *)
+
+let put t v =
+  if not (Stream.try_add t v) then assert false (* a mailbox is never full *)
+
 let take = Stream.take
 let try_take = Stream.try_take
 let drain = Stream.drain

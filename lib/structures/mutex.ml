@@ -1,7 +1,9 @@
-(* A lock without readers: who locks it takes all permits. {!Permits} has the states, and
-   who goes first.
+(* A lock without readers. It is a {!Permits} with [Permits.all] permits, and the task that
+   locks it takes all of them. [Permits] has the table of states, and decides the order in
+   which tasks are served.
 
-   The holder is [Holders.unknown] unless reports were asked for. *)
+   The state names the owner in [rare.known], but only while waits are kept for reports. If the
+   list is empty, the owner is [Holders.unknown]. *)
 type t = Permits.t
 
 let[@inline] word t = t
@@ -22,7 +24,7 @@ let not_permitted = Sys_error "Mutex.unlock: Operation not permitted"
 let unlock_step () (s : Permits.state) : _ Step.t =
   if s.free > 0 then Raise not_permitted else Permits.give anybody s
 
-(* --- Who waits, who holds it ------------------------------------------------ *)
+(* --- The waiters and the owner -------------------------------------------- *)
 
 let owner_of t =
   match (Atomic.get t).Permits.rare.known with
@@ -31,13 +33,16 @@ let owner_of t =
 
 let owners t = Holders.to_list (owner_of t)
 
-(* A waiter that has withdrawn kept nobody else from the mutex. *)
+(* When a waiter withdraws, no task has to be served, unlike in a semaphore. Each waiter asks
+   for all permits, so this one has not kept others from permits that are free. *)
 let locking =
   Permits.waiting word ~left:Step.finished
     { Operation.default with name = "Mutex.lock"; holders = owners }
 
 (* --- Unlocking ------------------------------------------------------------ *)
 
+(* If the state is the constant [locked], no task waits and the owner is not known. Then a
+   single compare-and-set unlocks. *)
 let[@inline] try_release t = Atomic.compare_and_set t locked unlocked
 let[@inline] released t () = try_release t
 
@@ -60,7 +65,8 @@ let try_lock_as t owner = lock_now t owner || try_slowly t owner
 let try_lock t = try_lock_as t (Holders.caller ())
 let lock_free t owner () = if try_lock_as t owner then Some () else None
 
-(* An owner on another domain may unlock sooner than the caller could suspend and be woken. *)
+(* Spinning is worthwhile because an owner on another domain may unlock sooner than the caller
+   could suspend and be woken. *)
 let lock_soon t owner =
   Option.is_some (Operation.spin Spin.mutex lock_free t owner ())
 
@@ -68,8 +74,8 @@ let try_lock_soon t =
   let owner = Holders.caller () in
   try_lock_as t owner || lock_soon t owner
 
-(* Nothing is allocated after the wait: a signal handler may raise there, and nobody would
-   have what was given. *)
+(* Nothing is allocated after the wait. A signal handler may raise where something is
+   allocated, and then no task would unlock what this one was given. *)
 let[@inline never] lock_slowly t owner =
   if not (try_slowly t owner || lock_soon t owner) then begin
     Holders.before_lock owner t ~owner:owner_of;
@@ -82,17 +88,6 @@ let[@inline] lock_as owner t =
   if not (lock_now t owner) then lock_slowly t owner
 
 let[@inline] lock t = lock_as (Holders.taker ()) t
-
-(* After this the caller has the mutex, whatever it raises: a signal handler's exception.
-   [try_lock] raises before it has locked, never after. *)
-let rec lock_again t =
-  match try_lock t with
-  | true -> ()
-  | false -> Suspend.protect (fun () -> lock t)
-  | exception e ->
-      let backtrace = Backtrace.get () in
-      lock_again t;
-      Printexc.raise_with_backtrace e backtrace
 
 let lock_as_evt owner t =
   let taken () = Holders.taken owner in
@@ -111,7 +106,7 @@ let protect t f =
   if Holders.are_known () then protect_known t f
   else protect_as Holders.unknown t f
 
-(* --- Looking at it -------------------------------------------------------------- *)
+(* --- Inspecting the mutex ------------------------------------------------- *)
 
 let is_locked t = (Atomic.get t).Permits.free = 0
 let waiters = Permits.waiters

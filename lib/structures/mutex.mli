@@ -146,9 +146,3 @@ val try_release : t -> bool
 val try_lock_soon : t -> bool
 (** [try_lock_soon t] does the same as {!try_lock}, but first spins for a
     microsecond, as {!lock} does before it suspends. *)
-
-val lock_again : t -> unit
-(** [lock_again t] locks [t] for a task that must have it.
-
-    When it returns, or raises because of a signal handler, the caller has
-    locked [t]. It is not cancelled. *)

@@ -1,54 +1,58 @@
-(* [t], the only Atomic here. [ts] are those who wait for a value, [ps] those who wait to put.
+(* A box that is empty or holds one value.
+
+   [t], the only Atomic here. [ts] are the tasks that wait for a value, and [ps] are those that
+   wait to put one.
 
    State           Left by            To                      By whom
    Empty ts        put, ts = []     * Full (v, [], [])        any task
-                   put, ts = w::_     Empty (ts - w)          any task; it calls w
-                   put, ts = w::_     Held (ts, [])           any task (w reads or holds)
+                   put, ts = w::_     Empty (ts - w)          any task; it resumes w
+                   put, ts = w::_     Held (ts, [])           any task, if w reads or holds
    Full (v, ps, _) take, ps = []    * Empty _                 any task
-                   take, ps = p::_  * Held (_, ps - p)        any task; it calls p
+                   take, ps = p::_  * Held (_, ps - p)        any task; it resumes p
                    swap             * Full (v', ps, _)        any task
                    modify           * Held (_, ps)            any task
    Held (ts, ps)   give, ts = []    * Full (v, ps, [])        the holder
-                   give, ts = w::_    Held (ts - w, ps)       the holder; it calls w
+                   give, ts = w::_    Held (ts - w, ps)       the holder; it resumes w
                    give, ts = w::_    Full (v, ps, ts - w)    the holder; it nudges w, which
-                                                              is to hold
+                                                              wants to hold
                    vacate, ps = []    Empty ts                the holder
-                   vacate, ps = p::_  Held (ts, ps - p)       the holder; it calls p
+                   vacate, ps = p::_  Held (ts, ps - p)       the holder; it resumes p
 
-   and in each state waiters come to [ts] or [ps], and withdraw. In each state one task may be
-   on its way that was nudged: then nothing is given to [ts], and while the box is full others
-   take from it, or wait in [ts] if too many have overtaken. When the nudged task has taken,
-   or waits again, the first of [ts], or has given up ([give_up]), nobody is on his way.
+   In addition, waiters enter [ts] or [ps] in each state, and withdraw.
 
-   * linearises the operation of the task that does it. An operation that waited
-   linearises when its resumer answers [true].
+   * linearises the operation of the task that does it. An operation that waited linearises
+   when its resumer answers [true].
 
-   [Held]: one task has the box in its hands, with or without a value, and owes to [give] a
-   value or to [vacate] it. It holds the box while it hands over to the waiters that decide
-   what comes next, so that no task overtakes meanwhile, or while the function of [modify]
-   runs. The holder changes when a waiter that wants to hold is resumed: then that task has
-   the box, and its value.
+   In [Held], one task, the holder, has the box in its hands, with or without a value. It must
+   then [give] a value or [vacate] the box. A task holds the box while it hands over to waiters
+   that decide what comes next, so no task overtakes them. A task also holds the box while the
+   function of [modify] runs. If a resumed waiter wants to hold, it becomes the holder and gets
+   the value.
 
-   A put that was told [true] may return a moment before its value is in the box. Until
-   then the box is [Held]: a task that takes waits for the value, and one that only tries
-   finds nothing. *)
+   In each state, one nudged task may be on its way ({!Nudge}). Until it arrives, nothing is
+   given to [ts]. Other tasks may take from a full box meanwhile. But if too many have
+   overtaken the nudged task, they wait in [ts]. This ends when the nudged task has taken the
+   value, waits again as the first of [ts], or gives up ([give_up]).
+
+   A put that waited may return a moment before its value is in the box. Until then the box is
+   [Held], so a task that takes waits for the value, and one that only tries finds nothing. *)
 
 type purpose = Take | Read | Hold of Holders.t
 type request = { purpose : purpose; comes : Nudge.t }
 
-(* Those who wait for a value. *)
+(* The tasks that wait for a value. *)
 type 'a line = {
   takers : (request, 'a) Waiters.t;
   overtaken : int;
-      (** How often the nudged task was, or [nobody] is nudged, or the box is
-          [in_order]. *)
+      (** The number of tasks that have overtaken the nudged task. It is
+          [nobody] if no task is nudged, and [in_order] if none ever is. *)
 }
 
 type 'a state =
   | Empty of 'a line
   | Full of 'a * ('a, unit) Waiters.t * 'a line
   | Held of {
-      by : Holders.t;  (** If it is known. *)
+      by : Holders.t;  (** Unknown unless waits are kept. *)
       line : 'a line;
       putters : ('a, unit) Waiters.t;
     }
@@ -84,14 +88,15 @@ let is_coming line = line.overtaken >= 0
 let not_coming now = if is_coming now then line now.takers nobody else now
 let without_first now = line (Waiters.tail now.takers) now.overtaken
 
-(* Who takes or reads keeps nothing from others. And a task that puts a value and then takes
-   one must not take its own, if another one waited for it. *)
+(* Only a task that wants to hold the box is nudged. A task that takes or reads doesn't keep
+   the box from others, so it may be slow to wake up. Besides, if a task puts a value and then
+   takes one, it must not get its own value while another task waits for it. *)
 let is_to_be_nudged (w : (request, _) Waiter.t) line =
   match w.arg.purpose with
   | Hold _ -> line.overtaken = nobody && Nudge.is_due w.arg.comes
   | Take | Read -> false
 
-(* The holder has [v] for those who wait. [result] is that of its own operation. *)
+(* The holder has [v] for the waiting tasks. [result] is the result of its own operation. *)
 let rec give result v : _ -> _ Step.t = function
   | Empty _ | Full _ -> not_held ()
   | Held { line; putters; _ }
@@ -114,13 +119,14 @@ let rec give result v : _ -> _ Step.t = function
           match w.arg.purpose with
           | Take -> (Step.Then (vacate result), by)
           | Read -> (Again, by)
-          | Hold by -> (* the resumed task is the holder now *) (Done result, by)
+          | Hold by ->
+              (* the resumed task becomes the holder *) (Done result, by)
         in
         let state = Held { by; line = without_first line; putters } in
         Hand_over
           { state; waiter = w; outcome = Ok v; accepted; refused = Again }
 
-(* The nudged task does not come. *)
+(* The nudged task doesn't come. *)
 and give_up result : _ -> _ Step.t = function
   | Full (v, putters, line) when is_coming line ->
       Become (held (not_coming line) putters, Then (give result v))
@@ -128,7 +134,7 @@ and give_up result : _ -> _ Step.t = function
   | Held h -> Return (Held { h with line = not_coming h.line }, result)
   | Full _ as state -> Return (state, result)
 
-(* The holder has nothing. *)
+(* The holder has no value. *)
 and vacate result : _ -> _ Step.t = function
   | Empty _ | Full _ -> not_held ()
   | Held { line; putters; _ } when Waiters.is_empty putters ->
@@ -149,7 +155,7 @@ and hand_to_putter result line putters : _ Step.t =
 let may_take request line =
   line.overtaken < Nudge.most || Nudge.is_over request.comes
 
-(* When the task of [request] has taken the value. *)
+(* The line after the task of [request] has taken the value. *)
 let taken_from request line =
   if not (is_coming line) then line
   else if Nudge.is_over request.comes then not_coming line
@@ -175,7 +181,7 @@ let put_in v : _ -> _ Step.t = function
       let w = Waiters.head line.takers in
       match w.arg.purpose with
       | Take ->
-          (* nobody sees [v] unless [w] accepts it: no need to hold the box *)
+          (* no other task sees [v] unless [w] accepts it, so the box need not be held *)
           Hand_over
             {
               state = emptied (without_first line);
@@ -186,10 +192,10 @@ let put_in v : _ -> _ Step.t = function
             }
       | Read | Hold _ -> Become (held line Waiters.empty, Then (give () v)))
 
-(* As the last part of an operation whose result is known already. *)
+(* This is [give], as the last part of an operation that already has its result. *)
 let put_back v state = give () v state
 
-(* --- Who waits ------------------------------------------------------------ *)
+(* --- The waiters ---------------------------------------------------------- *)
 
 let change_line change = function
   | Empty line -> emptied (change line)
@@ -199,7 +205,7 @@ let change_line change = function
 let takers change w state =
   change_line (fun now -> line (change now.takers w) now.overtaken) state
 
-(* A task that was nudged and comes in vain is not on its way any more. *)
+(* The task was nudged, but comes in vain. It waits again, so it is no longer on its way. *)
 let takers_again w state =
   takers Waiters.push_first w (change_line not_coming state)
 
@@ -300,7 +306,7 @@ let[@inline] try_put t v =
       || Option.is_some (Step.attempt t put_in v)
   | Full _ | Held _ -> false
 
-(* [full v], if the box is to become that. *)
+(* Puts the value of [full], whose block becomes the state if no task waits. *)
 let put_full t full () =
   match (Atomic.get t, full) with
   | (Empty _ as before), _
@@ -309,9 +315,8 @@ let put_full t full () =
   | Empty _, Full (v, _, _) -> Step.attempt t put_in v
   | _ -> None
 
-(* What a box is to become is made before the attempts, because otherwise the
-   compare-and-set would stall until what was just allocated is written. Then a message takes
-   1.3 times as long. *)
+(* [full v] is allocated before the attempts. Otherwise the compare-and-set would stall until
+   the new block is written, and a message would take 1.3 times as long. *)
 let[@inline never] spin_then_put t v =
   match Operation.spin Spin.soon put_full t (full v) () with
   | Some () -> ()
@@ -320,7 +325,7 @@ let[@inline never] spin_then_put t v =
 let put t v = if not (try_put t v) then spin_then_put t v
 let put_evt t v = Event.make putting t v
 
-(* --- Both at once --------------------------------------------------------- *)
+(* --- Taking and putting --------------------------------------------------- *)
 
 let[@inline] hold t by =
   match Atomic.get t with
@@ -338,8 +343,9 @@ let[@inline] given_back t v =
       Atomic.compare_and_set t before (Full (v, putters, line))
   | Held _ | Empty _ | Full _ -> false
 
-(* From when the box is held none of these functions ends in a call: before it the compiler
-   would put a poll, where a signal handler could raise before the box is given back. *)
+(* From the moment when the box is held, none of these functions ends in a call. The compiler
+   adds a polling point to a function that ends in a call, and there a signal handler could
+   raise before the box is given back. *)
 let give_back t v =
   Step.give_back ~fast:given_back t put_back v;
   ()
@@ -380,7 +386,7 @@ let modify_evt t f =
   in
   Holding.event event t
 
-(* --- Looking -------------------------------------------------------------- *)
+(* --- Inspecting the box --------------------------------------------------- *)
 
 let is_empty t =
   match Atomic.get t with Full _ -> false | Empty _ | Held _ -> true

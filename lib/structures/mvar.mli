@@ -107,8 +107,8 @@ val modify : 'a t -> ('a -> 'a * 'b) -> 'b
     signal handler raises at any moment.
 
     - {b Suspends} while [t] is empty or held, and where [f] does. In [f],
-      operations on [t] itself wait forever, and so does another [modify] (but
-      see {!Concord.Tools.Suspend.Never_resumed}).
+      operations that wait for [t] itself, for example a second [modify t], wait
+      forever (but see {!Concord.Tools.Suspend.Never_resumed}).
     - {b Raises} [e] if [f] raises [e].
 
     While waits are kept ({!Concord.Tools.Debug.keep_waits}), a report says

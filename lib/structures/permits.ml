@@ -1,42 +1,55 @@
-(* [t], the only Atomic here. [surplus] is free - promised.
+(* A number of permits, and the tasks that wait for some of them. Mutexes, semaphores and
+   read-write locks are made of this.
+
+   [t], the only Atomic here, counts the free permits and has two queues of waiting tasks.
+   [second] is for tasks that stand aside, [first] for all others. A nudged task is one that
+   waits in a sleeping thread, and was woken to try again ({!Nudge}). It doesn't hold its
+   permits yet, so they stay free, but they are counted in [promised]. The others are the
+   [surplus], which is [free] minus [promised].
 
    Left by          To                                             By whom
-   take           * fewer free                                     any task that none precedes
+   take           * fewer free                                     any task that comes before all
+                                                                   waiters
    take, overtaking
-                  * fewer free, one more overtaken                 the same, if tasks were
-                                                                   nudged: at most [most] times
-   give           * more free                                      who has them; then it serves
-   give_part      * more free                                      the same, and keeps some
-   serve            the first waiter out of its queue, fewer free  anyone, if the surplus is
-                                                                   enough; it calls the waiter
-                    the first waiter out of its queue, more        the same, if the waiter's
+                  * fewer free, one more overtaken                 the same, if a nudged task is on
+                                                                   its way: at most [most] times
+   give           * more free                                      a holder, which then serves
+   give_part      * more free                                      a holder, which keeps some; it
+                                                                   then serves
+   serve            the first waiter leaves its queue, fewer free  any task, if the surplus is
+                                                                   enough; it resumes the waiter
+                    the first waiter leaves its queue, more        the same, if the waiter's
                     promised                                       thread sleeps; it nudges it
    take, returning* fewer free, fewer promised                     the nudged task
    return in vain   fewer promised, the task first in its queue    the nudged task, if too few
                                                                    are free
    give up          fewer promised                                 the nudged task, if it was
-                                                                   interrupted; then it serves
-   refused waiter   more free, or fewer promised                   the task that called it;
-                                                                   it serves on
-   withdrawn waiter out of its queue                               the task that enlisted it;
-                                                                   then it serves
+                                                                   interrupted; it then serves
+   refusal          more free, or fewer promised                   the task that resumed the
+                                                                   waiter; it serves on
+   withdrawal       the waiter leaves its queue                    the task that enlisted it;
+                                                                   it then serves
 
-   and waiters come to their queue.
+   In addition, tasks that have to wait enter their queue.
 
-   * linearises the operation of the task that does it. A take that waited linearises when
-   its resumer answers [true]: its permits passed from one task to the other, so that no
-   task overtakes.
+   * linearises the operation of the task that does it. A take that waited linearises when its
+   resumer answers [true]. Its permits pass directly from one task to the other, so no task
+   overtakes it.
 
-   The waiters in [first] precede those in [second], and newcomers that would wait in either.
-   A task that changes the state so that the first waiter could be served serves until no
-   waiter can be. So while tasks wait and none is nudged, no newcomer takes a permit.
+   Waiters in [first] come before those in [second], and before newcomers that would wait in
+   either queue. After each change that may let the first waiter proceed, the task that made
+   the change serves until no waiter can be served. So while tasks wait in [first] and none is
+   nudged, no newcomer takes a permit. (A newcomer may take one in the moment in which a task
+   still serves those in [second].)
 
-   A task whose thread sleeps is not given the permits, but nudged ({!Nudge}): they stay
-   free, and others may overtake it until it comes.
+   A task whose thread sleeps doesn't get the permits, because all others would have to wait
+   until the thread is awake. Its permits stay free, and other tasks may overtake it until it
+   comes.
 
-   [promised] may be too low for a moment, after a task gave up that was not nudged. Then a
-   waiter more is served, and a nudged task comes in vain. It is too high only if a nudged task
-   never goes on, which its host has promised (H3). *)
+   [promised] may be too low for a moment, because a task that was not nudged may give up too
+   (see [Nudge.give_up]). In that case one waiter more is served, and a nudged task comes in
+   vain. [promised] would stay too high only if a nudged task never continued, which clause H3
+   of [concord_suspend.mli] excludes. *)
 type request = {
   amount : int;
   aside : bool;
@@ -62,7 +75,7 @@ let all = max_int
 let request amount =
   { amount; aside = false; owner = Holders.unknown; comes = Nudge.never }
 
-(* --- States ------------------------------------------------------------------ *)
+(* --- States --------------------------------------------------------------- *)
 
 let plain =
   {
@@ -73,6 +86,9 @@ let plain =
     in_order = false;
   }
 
+(* The states without waiters, holders and promises are constants, if the number of permits
+   is close to 0 or to [all]. So the fast paths of the callers neither allocate a state nor
+   fetch a new one from another core. *)
 let few = 64
 let idle free = { free; first = Waiters.empty; rare = plain }
 let idle_free = Array.init (few + 1) idle
@@ -80,13 +96,15 @@ let idle_taken = Array.init (few + 1) (fun taken -> idle (all - taken))
 let[@inline] few_free n = Array.unsafe_get idle_free n
 let[@inline] few_taken n = Array.unsafe_get idle_taken n
 
-(* With the constants in their places. *)
+(* Uses the constants where possible, because the fast paths of the callers compare a state
+   with them by [==]. *)
 let state free first rare =
   if not (rare == plain && Waiters.is_empty first) then { free; first; rare }
   else if free <= few then few_free free
   else if all - free <= few then few_taken (all - free)
   else idle free
 
+(* Replaces [rare] by the constant [plain] if both mean the same. *)
 let rarely rare =
   if
     rare.promised = 0
@@ -98,8 +116,9 @@ let rarely rare =
 let make ?(in_order = false) free =
   Atomic.make (state free Waiters.empty (rarely { plain with in_order }))
 
-(* --- Steps ------------------------------------------------------------------ *)
+(* --- Steps ---------------------------------------------------------------- *)
 
+(* The nudged task of [request] is no longer on its way. *)
 let less_promised request rare =
   if rare.promised = 0 then rare
   else
@@ -111,7 +130,7 @@ let and_known request rare =
   if request.owner == Holders.unknown then rare
   else { rare with known = request.owner :: rare.known }
 
-(* Who has taken all is the only holder. *)
+(* A task that has taken all permits is the only holder. *)
 let without_known request rare =
   if List.is_empty rare.known then rare
   else
@@ -127,6 +146,8 @@ let are_unknown request rare =
 let entered request s rare =
   state (s.free - request.amount) s.first (and_known request rare)
 
+(* Three kinds of tasks may take: a nudged task, because the promised permits are kept for it,
+   a task that comes before all waiters, and a task that overtakes a nudged one. *)
 let take request s : _ Step.t =
   let rare = s.rare in
   if request.amount > s.free then Wait
@@ -153,11 +174,13 @@ let rec serve s : _ Step.t =
     serve_head s s.rare.second s.first (rarely { s.rare with second })
   else Return (s, ())
 
-(* [first] and [rare] are those of the state without the head of [waiters]. *)
+(* [first] and [rare] belong to the state without the head of [waiters]. *)
 and serve_head s waiters first rare =
   let w = Waiters.head waiters in
   let amount = w.arg.amount and surplus = s.free - rare.promised in
-  if not (Waiter.is_live w) then Become (state s.free first rare, then_serve)
+  if not (Waiter.is_live w) then
+    (* a withdrawn waiter must not block those behind it *)
+    Become (state s.free first rare, then_serve)
   else if amount > surplus then Return (s, ())
   else if is_to_be_nudged w.arg rare then
     let rare = { rare with promised = rare.promised + amount } in
@@ -179,8 +202,10 @@ and serve_head s waiters first rare =
         refused = Then (give w.arg);
       }
 
-(* Most often the first waiter asks for what is given, and nothing else is free. If it
-   refuses, nothing was given yet. *)
+(* Usually the first waiter asks for exactly what is given, and no other permit is free. Then
+   the permits pass to the waiter in one change. If the waiter refuses, nothing was given yet,
+   so the step starts again. That is correct only if the first attempt has left the known
+   holders as a repeated one needs them: all permits are given, or no holder is known. *)
 and give request s : _ Step.t =
   if Waiters.is_empty s.first then serve (left request s)
   else
@@ -210,14 +235,15 @@ and give_up request s : _ Step.t =
 
 and then_serve = Step.Then serve
 
-(* --- Who waits ------------------------------------------------------------ *)
+(* --- The waiters ---------------------------------------------------------- *)
 
 let queue change (w : (request, unit) Waiter.t) { free; first; rare } =
   if w.arg.aside then
     state free first (rarely { rare with second = change rare.second w })
   else state free (change first w) rare
 
-(* A task that was nudged and comes in vain is not on its way any more. *)
+(* The task was nudged, but comes in vain. It waits again, so it is no longer counted in
+   [promised]. *)
 let queue_first (w : (request, unit) Waiter.t) s =
   queue Waiters.push_first w { s with rare = less_promised w.arg s.rare }
 

@@ -1,6 +1,6 @@
 exception Closed = Errors.Closed
 
-(* What the user gave. *)
+(* The arguments of [create]. *)
 type 'a settings = {
   limit : int;
   make : unit -> 'a;
@@ -9,8 +9,9 @@ type 'a settings = {
   keep_after : exn -> bool;
 }
 
-(* [size] counts the resources that exist, and those that are being made or disposed of. The
-   task that does that, or uses one, is its holder. The others are [idle].
+(* Resources that tasks use one at a time. [size] counts the resources that exist, and those
+   that are being made or disposed of. A task that does that, or that uses a resource, is the
+   holder of the resource. The other resources are [idle].
 
    [t], the only Atomic here
 
@@ -19,23 +20,25 @@ type 'a settings = {
                  give         * one more is idle              the holder
                  gone         * size - 1                      the holder, after [dispose] or a [make]
                                                               that failed
-                 close        * closed                        any task; then it disposes of the idle ones
+                 close        * closed                        any task; it then disposes of the idle ones
    open, none    take         * size + 1                      any task, while size < limit; it makes one
-   is idle       give         * the first taker out of its queue
+   is idle       give         * the first taker leaves its queue
                                                               the holder, while tasks wait; the taker
                                                               holds the resource then
-                 gone         * the first taker out of its queue
+                 gone         * the first taker leaves its queue
                                                               the same; the taker makes another one
-                 give, gone, close: as above, if nobody waits
-   closed        give           one more is idle              the holder; then it disposes of the idle ones
+                 give, gone, close: as above, if no task waits
+   closed        give           one more is idle              the holder; it then disposes of the idle
+                                                              ones
                  take_idle      the first one is not idle     any task, which disposes of it
-                 gone         * size - 1                      the holder; it calls all [enders] at 0
+                 gone         * size - 1                      the holder; at 0 it resumes all [enders]
 
-   and takers come while none is idle and size = limit, and enders until it is closed and size = 0.
-   Both withdraw. [close] calls all takers, and all enders if size = 0.
+   Takers enter their queue while none is idle and size = limit. Enders enter theirs until the
+   pool is closed and size = 0. Both withdraw. [close] resumes all takers, and also all enders
+   if size = 0.
 
-   * linearises the operation. Tasks wait only while all resources are held. So no task overtakes
-   them, because what a holder gives back passes to the first of them. *)
+   * linearises the operation. Tasks wait only while all resources are held. So no task
+   overtakes them, because a resource that a holder gives back passes to the first of them. *)
 type 'a grant = Idle of 'a | To_make
 
 type 'a state = {
@@ -54,7 +57,9 @@ let never _ = false
 let create ?name ?(validate = fun _ -> true) ?(dispose = ignore)
     ?(keep_after = never) limit make =
   if limit < 1 then
-    invalid_arg (Printf.sprintf "Pool.create: %d resources" limit);
+    invalid_arg
+      (Printf.sprintf "Pool.create: the limit is %d, but must be at least 1"
+         limit);
   let settings = { limit; make; validate; dispose; keep_after } in
   Labels.made ~kind:"pool" ?name
     (Atomic.make
@@ -108,7 +113,7 @@ let close_step () s : _ Step.t =
     let s' = { s with closed = true; takers = Waiters.empty } in
     if s.size > 0 then
       Become (s', Step.resume_all s.takers Errors.closed Step.finished)
-    else (* nobody waits to take *)
+    else (* no task waits to take *)
       Become ({ s' with enders = Waiters.empty }, end_ s)
 
 let take_idle_step () s : _ Step.t =
@@ -119,7 +124,7 @@ let take_idle_step () s : _ Step.t =
 let await_step () s : _ Step.t =
   if s.closed && s.size = 0 then Return (s, ()) else Wait
 
-(* --- Who waits ------------------------------------------------------------ *)
+(* --- The waiters ---------------------------------------------------------- *)
 
 let takers change w s = { s with takers = change s.takers w }
 let enders change w s = { s with enders = change s.enders w }
@@ -166,10 +171,11 @@ let awaiting =
 (* --- Disposing ------------------------------------------------------------
 
    A signal handler may raise at any moment. So a resource that a task holds is always in a
-   variable of a function whose next exception leads to [give_step] or [gone_step]; nothing is
-   allocated in between, and no function ends in a call, because it might begin with a poll then. *)
+   variable of a function in which the next exception leads to [give_step] or [gone_step].
+   Nothing is allocated in between. Moreover, none of these functions ends in a call, because
+   the compiler might begin it with a polling point then. *)
 
-(* [dispose v] has been called when this returns or raises. *)
+(* When this returns or raises, [dispose v] has been called. *)
 let rec dispose_of t v =
   match ref false with
   | exception e -> Sys.opaque_identity (dispose_then_raise t v e)
@@ -209,7 +215,7 @@ let dispose_of_one t =
       discard t v;
       true
 
-(* All of them, whatever is raised; then the first exception is raised. *)
+(* Disposes of all idle resources, whatever is raised, and then raises the first exception. *)
 let rec dispose_of_idle t =
   match dispose_of_one t with
   | false -> ()
@@ -234,7 +240,8 @@ let[@inline never] give_back t v =
       (match dispose_if_closed t with () -> () | exception _ -> ());
       Printexc.raise_with_backtrace e backtrace
 
-(* After [e], which is to be raised. *)
+(* Gives back the resource after [f] raised [e]. The caller raises [e], so other exceptions are
+   dropped here. *)
 let[@inline never] give_back_after t v e =
   match
     match (Atomic.get t).settings.keep_after e with
@@ -294,7 +301,7 @@ let use_evt t f =
   in
   Event.make_by (Finish finish) taking t ()
 
-(* --- The end -------------------------------------------------------------- *)
+(* --- Closing -------------------------------------------------------------- *)
 
 let close t =
   match Step.surely t close_step () with
@@ -308,7 +315,7 @@ let await_closed t =
 
 let await_closed_evt t = Event.make awaiting t ()
 
-(* --- Looking at it -------------------------------------------------------- *)
+(* --- Inspecting the pool -------------------------------------------------- *)
 
 let is_closed t = (Atomic.get t).closed
 let capacity t = (Atomic.get t).settings.limit

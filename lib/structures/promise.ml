@@ -1,18 +1,20 @@
-(* [t], the only Atomic here
+(* A value or an exception that comes once, and the tasks that wait for it.
+
+   [t], the only Atomic of a promise
 
    State       Left by           To                By whom
    Waiting ws  settle          * Value, Failed     any task, or a signal handler; it
-                                                   calls all of ws
+                                                   resumes all of ws
    Value v, Failed (e, bt)       never (terminal)
 
-   and waiters come to [ws], and withdraw: tasks, and callbacks (see [watch]).
+   In addition, waiters enter [ws], and withdraw. They are tasks, or callbacks (see [watch]).
 
-   * linearises a successful [try_fill] or [try_fail]; a failed one, [peek] and
-   [await] linearise at the read that sees a terminal state. What the resumers answer does
-   not matter, because the outcome stays here.
+   * linearises a successful [try_fill] or [try_fail]. A failed one, [peek] and [await]
+   linearise at the read that sees a terminal state. The answers of the resumers don't matter,
+   because the outcome stays here.
 
-   A waiter is resumed with [Ok ()] and reads the outcome itself, so that an
-   exception keeps its backtrace (S5). *)
+   A waiter is resumed with [Ok ()], and reads the outcome itself. So an exception keeps its
+   backtrace (clause S5 of [concord_suspend.mli]). *)
 type 'a state =
   | Waiting of (unit, unit) Waiters.t
   | Value of 'a
@@ -34,7 +36,7 @@ let of_value v = Atomic.make (Value v)
 
 let was_resolved = -1
 
-(* The result: how many were resumed, or [was_resolved]. *)
+(* The result is the number of waiters that were resumed, or [was_resolved]. *)
 let settle_step outcome : _ -> _ Step.t = function
   | (Value _ | Failed _) as resolved -> Return (resolved, was_resolved)
   | Waiting waiters ->
@@ -45,7 +47,7 @@ let await_step () : _ -> _ Step.t = function
   | (Value _ | Failed _) as resolved -> Return (resolved, ())
   | Waiting _ -> Wait
 
-(* --- Who waits ------------------------------------------------------------ *)
+(* --- The waiters ---------------------------------------------------------- *)
 
 let queue change w = function
   | (Value _ | Failed _) as resolved -> resolved
@@ -94,7 +96,7 @@ let fail_waiters ?backtrace t e =
   let waiters = resolve_failed backtrace t e in
   if waiters < 0 then refuse t else waiters
 
-(* --- Looking -------------------------------------------------------------- *)
+(* --- Reading the outcome -------------------------------------------------- *)
 
 let is_resolved t =
   match Atomic.get t with Waiting _ -> false | Value _ | Failed _ -> true
@@ -109,7 +111,8 @@ let get_resolved t =
   match Atomic.get t with
   | Value v -> v
   | Failed (e, backtrace) -> Printexc.raise_with_backtrace e backtrace
-  | Waiting _ -> assert false (* waiters are resumed after it was resolved *)
+  | Waiting _ ->
+      assert false (* waiters are resumed after the promise was resolved *)
 
 let waiters t =
   match Atomic.get t with
@@ -140,13 +143,13 @@ let await_result t =
 let await_result_evt t =
   Event.wrap (Event.make awaiting t ()) (fun () -> Option.get (peek t))
 
-(* --- Callbacks ------------------------------------------------------------- *)
+(* --- Callbacks ------------------------------------------------------------ *)
 
-(* A callback is a waiter without a task. Its resumer is written by hand, because a resumer
-   has to decide before it allocates: one that raises counts as one that has decided (H2).
-   But what [call] does allocates, so that a signal handler may raise before anything is
-   done. Therefore the resumer calls [call] again if that raises, and [call] does nothing if
-   it was done. *)
+(* A callback is a waiter without a task, and its resumer always accepts. [call] allocates, so
+   a signal handler may raise in it before anything is done. If the resumer raised then, its
+   caller would think that the callback was called (clause H2 of [concord_suspend.mli]).
+   Therefore the resumer calls [call] again if it raises. A second [call] does nothing if the
+   first one has done its work. *)
 let rec insist tries call =
   match call () with
   | () -> ()
@@ -171,11 +174,11 @@ let watch t call =
 (* [called], of one callback
 
    State  Left by     To    By whom
-   false  call      * true  who resolves [t]; it then calls [f]
+   false  call      * true  the task that resolves [t]; it then calls [f]
           withdraw    true  any thread; it then withdraws the waiter
    true   never (terminal)
 
-   * between this and the beginning of [f] no signal handler runs. *)
+   * No signal handler runs between this change and the beginning of [f]. *)
 let on_resolve_cancellable t f =
   let called = Atomic.make false in
   let decide () = Atomic.compare_and_set called false true in
@@ -198,16 +201,17 @@ let on_resolve t f =
   ignore (on_resolve_cancellable t f : unit -> bool);
   ()
 
-(* --- Promises of promises -------------------------------------------------- *)
+(* --- Promises of promises ------------------------------------------------- *)
 
 let rec keep_failure result e =
   match Failed (e, Backtrace.get ()) with
   | failed -> result := failed
   | exception e -> keep_failure result e
 
-(* [result] is kept, so that [f] is not called again: see [watch]. Only the thread that
-   resolves [t] touches it. What is raised before [f] was called, if it is, is a signal
-   handler's: then [call] begins again. *)
+(* [result] remembers the outcome of [f], so that a repeated [call] doesn't call [f] again (see
+   [watch]). Only the thread that resolves [t] uses these references. If an exception comes
+   before [called] is set, it is a signal handler's. Then [call] raises it, and is called
+   again. *)
 let map f t =
   let mapped = create () and result = ref unresolved and called = ref false in
   let apply v =
@@ -218,7 +222,8 @@ let map f t =
     match Atomic.get t with
     | Value v -> Callback.run (fun () -> apply v)
     | Failed (e, backtrace) -> Failed (e, backtrace)
-    | Waiting _ -> unresolved (* cannot be: it is called when [t] is resolved *)
+    | Waiting _ ->
+        unresolved (* impossible, because this is called when [t] is resolved *)
   in
   let call () =
     (match !result with
@@ -238,13 +243,12 @@ let to_result t =
   ignore (watch t call : _ Waiter.t);
   result
 
-(* [rest], of a promise that is made of several: functions that withdraw its callbacks
+(* [rest], of a promise that is made of several: the functions that withdraw its callbacks
 
    State    Left by     To        By whom
    []       made        all       the task that makes the promise, once
    w :: ws  forget      ws        any thread that has found the promise resolved; it
-                                  then calls [w]
-*)
+                                  then calls [w] *)
 type 'a made = { promise : 'a t; rest : (unit -> unit) list Atomic.t }
 
 let make () = { promise = create (); rest = Atomic.make [] }
@@ -256,7 +260,7 @@ let rec forget rest =
       if Atomic.compare_and_set rest before ws then withdraw ();
       forget rest
 
-(* [look] does nothing if it was done. *)
+(* If [look] is called again, it does nothing that it has done before. *)
 let watch_for made t look =
   let call () =
     look ();
@@ -267,6 +271,7 @@ let watch_for made t look =
 
 let made { promise; rest } withdrawals =
   Atomic.set rest withdrawals;
+  (* a callback that resolved the promise before this found nothing to withdraw *)
   if is_resolved promise then forget rest;
   promise
 
@@ -276,7 +281,7 @@ let is_filled t =
 let has_failed t =
   match Atomic.get t with Failed _ -> true | Waiting _ | Value _ -> false
 
-(* Of one of several promises, all of which are needed. *)
+(* Watches one of several promises, all of which must be filled. *)
 let needed made are_filled values t =
   watch_for made t @@ fun () ->
   match Atomic.get t with
@@ -302,7 +307,8 @@ let both a b =
                                failed
    []       never (terminal)
 
-   No counter: what is interrupted must be able to begin again. *)
+   This is a list and not a counter, because a thread that is interrupted here must be able to
+   start again. *)
 let rec are resolved pending =
   match Atomic.get pending with
   | [] -> true
@@ -335,10 +341,11 @@ let any ts =
   in
   made any (List.map candidate ts)
 
-(* --- Threads and domains --------------------------------------------------- *)
+(* --- Threads and domains -------------------------------------------------- *)
 
-(* Whatever a signal handler raises, and wherever, the promise is resolved: the thread
-   blocks all signals but here, under [mask]. What a callback raises is raised. *)
+(* The promise is resolved whatever a signal handler raises. The thread blocks all signals
+   except in [f], under [mask]. If a callback of the promise raises, this function raises its
+   exception. *)
 let rec fill_with mask t f =
   let fill () =
     match f () with
@@ -352,7 +359,7 @@ let rec fill_with mask t f =
       let fail () = Printexc.raise_with_backtrace e backtrace in
       if is_resolved t then fail () else fill_with mask t fail
 
-(* Whether backtraces are recorded is not inherited. *)
+(* A new thread or domain doesn't inherit whether backtraces are recorded. *)
 let recording f =
   let status = Printexc.backtrace_status () in
   fun () ->

@@ -1,3 +1,5 @@
+(* Everything that reads a queue to its end, made of [take] and [take_evt]. The end is the
+   exception [Closed] there, and [None] or a normal return here. *)
 module type Queue = sig
   type 'a t
 

@@ -1,7 +1,10 @@
-(* Who writes takes all permits of a lock, and who reads takes one. {!Permits} has the states,
-   and who goes first: if the lock is not fair, readers stand aside.
+(* A lock for many readers or one writer. It is a {!Permits} with [Permits.all] permits, of
+   which a writer takes all and a reader takes one. [Permits] has the table of states, and
+   decides the order in which tasks are served. If the lock prefers writers, readers stand
+   aside.
 
-   [known] are the holders that are known: none unless reports were asked for. *)
+   The state names its holders in [rare.known]. That list is empty unless waits are kept for
+   reports. *)
 type t = {
   state : Permits.t;
   reading : Permits.request;
@@ -27,29 +30,30 @@ let create ?name ?in_order ?(prefer = `Nobody) () =
   in
   Labels.made ~kind:"rwlock" ?name { state; reading; writing = writers }
 
-(* --- Steps ------------------------------------------------------------------ *)
+(* --- Steps ---------------------------------------------------------------- *)
 
 let is_held (s : Permits.state) = function
   | Read -> s.free > 0 && s.free < Permits.all
   | Write -> s.free = 0
 
 let not_permitted = function
-  | Read -> Sys_error "Rwlock.read_unlock: Operation not permitted"
-  | Write -> Sys_error "Rwlock.write_unlock: Operation not permitted"
+  | Read -> Sys_error "Rwlock.read_unlock: no task holds the lock to read"
+  | Write -> Sys_error "Rwlock.write_unlock: no task holds the lock to write"
 
 let unlock_step request s : _ Step.t =
   let mode = mode request in
   if is_held s mode then Permits.give request s else Raise (not_permitted mode)
 
-let cannot_downgrade = Sys_error "Rwlock.downgrade: Operation not permitted"
+let cannot_downgrade =
+  Sys_error "Rwlock.downgrade: no task holds the lock to write"
 
 let downgrade_step () s : _ Step.t =
   if is_held s Write then Permits.give_part (Permits.all - 1) s
   else Raise cannot_downgrade
 
-(* --- Who waits, who holds it -------------------------------------------------- *)
+(* --- The waiters and the holders ------------------------------------------ *)
 
-(* Tasks that hold it, one if that is to write. *)
+(* The number of tasks that hold the lock. A writer has all permits, but is one task. *)
 let count (s : Permits.state) = if s.free = 0 then 1 else Permits.all - s.free
 
 let holders t =
@@ -65,6 +69,9 @@ let waiting = function Read -> reading | Write -> writing
 
 (* --- Unlocking ------------------------------------------------------------ *)
 
+(* The fast paths of this file replace one constant of {!Permits} by another. A state that
+   is physically equal to such a constant has no waiters and no known holders, so nothing
+   else has to be done. *)
 let[@inline] read_unlocked state _ =
   let s = Atomic.get state in
   let n = Permits.all - s.Permits.free in
@@ -93,7 +100,7 @@ let write_unlock t =
 
 let downgrade t =
   if not (Atomic.compare_and_set t.state written (Permits.few_taken 1)) then
-    (* tasks wait or are known to hold it, or it is not written *)
+    (* There are waiters or known holders, or no task holds the lock to write. *)
     Step.surely t.state downgrade_step ()
 
 (* --- Locking -------------------------------------------------------------- *)
@@ -163,6 +170,6 @@ let[@inline] within t request f =
 let read t f = within t t.reading f
 let write t f = within t t.writing f
 
-(* --- Looking at it -------------------------------------------------------------- *)
+(* --- Inspecting the lock -------------------------------------------------- *)
 
 let waiters t = Permits.waiters t.state

@@ -1,4 +1,5 @@
-(* {!Permits} has the states, and who goes first. *)
+(* A semaphore is a {!Permits} with as many permits as its user wants. [Permits] has the table
+   of states, and decides the order in which tasks are served. *)
 type t = Permits.t
 
 let one = Permits.request 1
@@ -15,8 +16,8 @@ let overflow_n = Sys_error "Semaphore.Counting.release_n: overflow"
 let release_counting () (s : Permits.state) : _ Step.t =
   if s.free = Permits.all then Raise overflow else Permits.give one s
 
-(* The request is made in the step: a signal handler that raises as it is allocated does not
-   keep the permits. *)
+(* The step itself makes the request. If the caller made it before, a signal handler could
+   raise where it is allocated, and the permits would never be released. *)
 let release_several n (s : Permits.state) : _ Step.t =
   if n > Permits.all - s.free then Raise overflow_n
   else Permits.give (Permits.request n) s
@@ -24,7 +25,7 @@ let release_several n (s : Permits.state) : _ Step.t =
 let release_binary () (s : Permits.state) : _ Step.t =
   if s.free > 0 then Return (s, ()) else Permits.give one s
 
-(* --- Who waits ------------------------------------------------------------ *)
+(* --- The waiters ---------------------------------------------------------- *)
 
 let permits t = Printf.sprintf "%d permits left" (Atomic.get t).Permits.free
 
@@ -36,9 +37,11 @@ let acquiring = acquiring_by "Semaphore.Counting.acquire"
 let acquiring_several = acquiring_by "Semaphore.Counting.acquire_n"
 let acquiring_binary = acquiring_by "Semaphore.Binary.acquire"
 
-(* --- Operations ------------------------------------------------------------- *)
+(* --- Operations ----------------------------------------------------------- *)
 
-(* Where nobody waits. *)
+(* The fast path of a release. A state that is physically equal to a constant of {!Permits} has
+   no waiters, so a compare-and-set to the next constant is the whole operation. It returns
+   [false] if the state is another one, and has then done nothing. *)
 let[@inline] released_now t =
   let s = Atomic.get t in
   let n = s.Permits.free in
@@ -66,7 +69,11 @@ module Counting = struct
 
   let[@inline] check name n =
     if n < 0 then
-      invalid_arg (Printf.sprintf "Semaphore.Counting.%s: %d permits" name n)
+      invalid_arg
+        (Printf.sprintf
+           "Semaphore.Counting.%s: the number of permits is %d, but must not \
+            be negative"
+           name n)
 
   let checked f n =
     check "make" n;

@@ -1,31 +1,36 @@
-(* [state] of a slot in the queue, which a task takes before it looks at what it waits
-   for: so it misses no wake that comes after it has looked
+(* A slot is the position of one task in the queue of a condition. A task takes a slot before
+   it checks the state that it waits for, and the slot remembers a wake-up until the task
+   waits. So no wake-up that comes after the check is missed.
+
+   [state], of one slot
 
    State      Left by         To         By whom
-   Looking    a wake        * Woken      any task
+   Looking    a wake-up     * Woken      any task
               wait            Waiting w  the task
               leave           Left       the task; it then withdraws the slot
-   Waiting w  a wake        * Woken      any task, once [w] has accepted
+   Waiting w  a wake-up     * Woken      any task, once [w] has accepted
               leave           Left       the task; it then withdraws the slot
-   Woken      leave           Passed_on  the task; a signal is passed on
-              make_again      Looking    a task that takes the seat for its own slot
-   Left       a wake          Woken      a task whose own signal handler has raised after
-                                         [w] had accepted; it then leaves the slot
+   Woken      leave           Passed_on  the task; it then passes the signal on
+              make_again      Looking    a task that uses the seat for its next slot
+   Left       a wake-up       Woken      a waking task in which a signal handler raised after
+                                         [w] had accepted; it then passes the signal on
    Passed_on  never (terminal)
 
-   * linearises the wake. One task at most wakes a slot, as it has taken the slot out of
-   the queue. A task that needs the wake forgets the slot, and has nothing to write.
+   * linearises the wake-up. At most one task wakes a slot, because it takes the slot out of
+   the queue first. A task that needs the wake-up just forgets the slot, and writes nothing.
 
-   A task may leave although it was resumed: a signal handler has raised in it. It leaves
-   before it was seen that [w] has accepted, and then the wake is refused, so that the
-   signal goes on; or after it, and then the task finds the signal, and owes it to the
-   others. So does a task to which a signal comes after its last look.
+   A task may leave although it is being resumed, because a signal handler has raised in it.
+   There are two cases. If it leaves before the waking task has seen that [w] accepts, the
+   wake-up is refused, and the signal goes to the next slot. If it leaves after that, it finds
+   [Woken], and has to pass the signal on. A task that gets a signal after its last check also
+   passes it on.
 
-   Where a look ends by a signal, the task that gave it has taken the seat out of the queue,
-   and was done with it at that compare-and-set; so nobody but the task that looked refers
-   to it for more than a comparison with the queue, and it may be used again. Not so after
-   a broadcast, which a handler may interrupt, and which then calls the resumer again; nor
-   once the task has suspended, as then the state follows the resumer. *)
+   A seat, the part of a slot that is in the queue, may be used again after a check that a
+   signal ended. The task that gave the signal took the seat out of the queue, and that was its
+   last access. Other tasks only compare an old queue with the present one, so only the owner
+   still uses the seat. Two other cases don't allow this. A broadcast may be interrupted by a
+   signal handler, and then it calls the resumer again. And once the task has suspended, the
+   state changes only after the resumer has answered. *)
 type state =
   | Looking
   | Waiting of { wakes : Wakes.t; waiter : (unit, Wakes.wake) Waiter.t }
@@ -33,19 +38,21 @@ type state =
   | Passed_on
   | Left
 
-(* What other domains touch of a slot. It does not refer to the condition, which it
-   would keep alive between two uses. *)
+(* The part of a slot that other domains access. It doesn't refer to the condition, because an
+   unused seat would keep the condition alive. *)
 type seat = {
   state : state Atomic.t;
   waiter : (unit, Wakes.wake) Waiter.t;
-  alone : (unit, Wakes.wake) Waiters.t;  (** The queue, if nobody else waits. *)
+  alone : (unit, Wakes.wake) Waiters.t;
+      (** The queue, if no other task waits. *)
 }
 
 type t = { wakes : Wakes.t; seat : seat }
 
-(* Constants: where something is allocated a signal handler may raise. There is no such
-   point between the compare-and-set that takes a waiter out of its queue and the decision
-   of its resumer (see [Waiter.resume]), nor between that and the end of a wake. *)
+(* These are constants, because a signal handler may raise where something is allocated. It
+   must not raise between the compare-and-set that takes a waiter out of its queue and the
+   decision of its resumer (see [Waiter.resume]). From there to the end of the wake-up it must
+   not raise either. *)
 let woken : Wakes.wake -> state = function
   | Signal -> Woken Signal
   | Broadcast -> Woken Broadcast
@@ -60,14 +67,15 @@ let pass_on_step wakes : state -> _ Step.t = function
 let count_withdrawn_step () waiters : _ Step.t =
   Return (Waiters.count_withdrawn waiters, ())
 
-(* By hand, because the waiter is marked once, and counted only if no wake has taken it. *)
+(* This is not [Step.withdraw], because the waiter must be marked once, and counted only if no
+   wake-up has taken it. *)
 let withdraw_slot slot =
   if Waiter.is_live slot.seat.waiter then begin
     Waiter.mark_withdrawn slot.seat.waiter;
     Step.surely slot.wakes count_withdrawn_step ()
   end
 
-(* If a handler raises, it is to be called again. *)
+(* If a signal handler raises, the caller calls it again. *)
 let rec leave slot =
   match Atomic.get slot.seat.state with
   | Woken Signal -> Step.surely slot.seat.state pass_on_step slot.wakes
@@ -76,13 +84,14 @@ let rec leave slot =
   | (Looking | Waiting _) as state ->
       if Atomic.compare_and_set slot.seat.state state Left then
         withdraw_slot slot
-      else (* a wake *) leave slot
+      else (* a wake-up came *) leave slot
 
-(* Has the task not left meanwhile? *)
+(* Returns [false] if the task has left meanwhile. *)
 let accepted state waiting wake =
   Atomic.compare_and_set state waiting (woken wake) || Atomic.get state != Left
 
-(* If the resumer raises, which is a handler's exception, it has accepted. *)
+(* If the resumer raises, a signal handler has raised after the resumer has accepted. So if the
+   task has left, the signal is passed on from here. *)
 let wake_waiting wakes state waiting w outcome wake =
   match Waiter.resume w outcome with
   | accepts -> accepts && accepted state waiting wake
@@ -94,8 +103,8 @@ let wake_waiting wakes state waiting w outcome wake =
       end;
       Printexc.raise_with_backtrace e backtrace
 
-(* By hand, because a resumer has to decide before it allocates, and a step allocates its
-   answer. *)
+(* This is not a step, because a step allocates its answer, but a resumer must not allocate
+   before it has decided. *)
 let wake state outcome =
   match outcome with
   | Error _ -> assert false (* a condition resumes with [Ok] *)
@@ -106,9 +115,11 @@ let wake state outcome =
       match Atomic.get state with
       | Waiting { wakes; waiter } as waiting ->
           wake_waiting wakes state waiting waiter outcome wake
-      | Woken _ -> (* by this wake, before a handler raised *) false
+      | Woken _ ->
+          (* this wake-up is repeated after a signal handler raised *) false
       | Passed_on | Left -> false
-      | Looking -> assert false (* the task does not come back to look *))
+      | Looking ->
+          assert false (* no slot returns to [Looking] while a task wakes it *))
 
 let new_seat () =
   let state = Atomic.make Looking in
@@ -120,9 +131,9 @@ let make wakes = { wakes; seat = new_seat () }
 
 let enter { wakes; seat } =
   if not (Atomic.compare_and_set wakes Waiters.empty seat.alone) then
-    (* others wait *) Wakes.push wakes seat.waiter
+    (* other tasks wait *) Wakes.push wakes seat.waiter
 
-(* Shared: nothing is written to it. *)
+(* All tasks share it, because nothing is written to it. *)
 let no_seat =
   let waiter = Waiter.make () in
   { state = Atomic.make Left; waiter; alone = Waiters.empty }
@@ -134,16 +145,16 @@ let is_unwoken slot =
   | Looking -> true
   | Waiting _ | Woken _ | Passed_on | Left -> false
 
-(* --- Seats that are used again ------------------------------------------------ *)
+(* --- Seats that are used again -------------------------------------------- *)
 
-(* A new one is three cache lines that the other domain has never seen; of an old one it has
-   still what nobody writes. *)
+(* A new seat has three cache lines that the other domain has never read. An old one may still
+   be in the cache there, except for the line that this domain writes. *)
 
 type spare = { mutable unused : seat  (** Or [no_seat]. *) }
 
 let spares = Domain.DLS.new_key (fun () -> { unused = no_seat })
 
-(* No other thread of the domain runs between reading and writing. *)
+(* No other thread of the domain runs between the read and the write. *)
 let take spare =
   let seat = spare.unused in
   spare.unused <- no_seat;

@@ -1,13 +1,15 @@
 exception Being_forced = Errors.Being_forced
 
-(* A task that forces one of Stdlib's lazy values while another one does is told
-   [Undefined]. So two values of [of_stdlib] that have the same one find each other here,
-   while it is being forced: [await] forces the one that was first.
+(* If a task forces one of Stdlib's lazy values while another task does, Stdlib raises
+   [Undefined]. So if two values of [Lazy.of_stdlib] share one lazy value of Stdlib, they find
+   each other in this list while it is being forced. The second one doesn't force it, but calls
+   [await], which forces the first one.
 
    [being_forced], the only Atomic here
 
    Left by  To         By whom
-   enter    one more   the task that is about to force it, if there is none for it
+   enter    one more   the task that is about to force the value of Stdlib, if the list
+                       has no entry for it
    leave    one less   the same task, afterwards *)
 type any = Any : 'a Stdlib.Lazy.t -> any
 
@@ -30,7 +32,7 @@ let rec enter entry =
       if same_owner entry.owner other then None else Some other.await
   | None ->
       if Atomic.compare_and_set being_forced before (entry :: before) then None
-      else (* another one came or left *) enter entry
+      else (* another entry came or left *) enter entry
 
 let leave_step entry entries : _ Step.t =
   let is_other other = not (same_owner entry.owner other) in
@@ -38,13 +40,13 @@ let leave_step entry entries : _ Step.t =
 
 let leave entry = Step.surely being_forced leave_step entry
 
-(* [Undefined] says that other code is forcing [l], or that [l] needs itself and remembers
-   the exception. [Stdlib.Lazy.is_val l] tells them apart, because it is also true while [l]
-   is being forced. But the other code may end just before that look. If it ends with a
-   value, the next attempt gives the value. If it ends with an exception, [l] looks as if it
-   remembered [Undefined], and the next attempt raises the other exception, unless yet other
-   code is forcing [l] for that exception just then. Hence there are two such attempts.
-   [values] and [failures] are the attempts that are left. *)
+(* [Undefined] means that other code is forcing [l], or that [l] needs itself and remembers the
+   exception. [Stdlib.Lazy.is_val l] distinguishes the two, because it is also [true] while [l]
+   is being forced. But the other code may end just before the call of [is_val]. If it ended
+   with a value, the next attempt returns the value. If it ended with an exception, [l] looks
+   as if it remembered [Undefined], and the next attempt raises the other exception. The only
+   case left is that yet other code forces [l] for that exception at that moment, so there are
+   two such attempts. [values] and [failures] are the numbers of attempts that are left. *)
 let rec force_stdlib ?(values = 1) ?(failures = 2) l =
   match Stdlib.Lazy.force l with
   | v -> v

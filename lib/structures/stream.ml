@@ -1,81 +1,81 @@
-(* Items are added to a stack, and taken from a list, the front. A task that finds the front
-   empty turns over what is on the stack by then, and takes all of it to the front in the
-   change that takes its first item. So each operation changes one word. Adding touches the
-   word of the other side only where there may be no room, or nobody waits to take.
+(* A bounded queue. Items are added to a stack, and taken from a list, the front. A task that
+   finds the front empty turns over the items that are on the stack by then. The change that
+   takes its own item makes the others the new front. So each operation changes one word,
+   [last] or [first]. Adding reads [first] only if there may be no room, and taking reads
+   [last] only if the front is empty.
 
-   An item has a number, from 1 on. The top of the stack has that of the item that was
-   added last, and the front knows how many were taken to it. What is on the stack above
-   that number is still to be taken. What is below it was taken, and is cut off by the task
-   that took it to the front, right after that.
+   Items are numbered from 1. The top of the stack has the number of the item that was added
+   last, and the front knows how many items were taken to it. Nodes above that number have
+   still to be taken. The other nodes were taken, and the task that took them to the front cuts
+   them off right after that.
 
    [last]
    State          Left by          To                 By whom
-   Node n         add            * Node n'            any task, below n' is n
+   Node n         add            * Node n'            any task; n is below n'
                   a taker          Takers n, [w]      the task that waits, if the front
                                                       is empty at the number of n
                   seal           * Sealed n           a task that closes the stream, or
                                                       finds it closed
    Takers n, ws   add            * Takers n, (ws - w), or Node n
-                                                      any task; it calls w
-                  seal           * Sealed n           as above; it calls all of ws
+                                                      any task; it resumes w
+                  seal           * Sealed n           as above; it resumes all of ws
    Sealed n       never (terminal): no item comes after n
 
-   [first], in each of whose states there is a front
+   [first]. Each of its states has a front.
    State          Left by          To                 By whom
    Bare, Item     take           * Bare, Item         any task
-                  an adder         Full, [w]          the task that waits: there is no
+                  an adder         Full, [w]          the task that waits, if there is no
                                                       room
-                  close            Shut               any task; then it seals
-   Full, ws       take           * Moving, ws         any task; then it moves
-                  close          * Shut               any task; it calls all of ws, and
+                  close            Shut               any task; it then seals
+   Full, ws       take           * Moving, ws         any task; it then moves
+                  close          * Shut               any task; it resumes all of ws, and
                                                       seals
-   Moving, ws     take           * Moving, ws         any task: more room to fill
-                  move             Moving, (ws - w)   the moving task; it calls w, and
+   Moving, ws     take           * Moving, ws         any task: there is more room to fill
+                  move             Moving, (ws - w)   the moving task; it resumes w, and
                                                       then adds the item of w
                   move             Full, ws; Bare, Item
-                                                      the moving task: no room, or no
-                                                      adder, is left
-                  close          * Moving, ended      any task; it calls all of ws
-                  move, ended      Shut               the moving task; then it seals
+                                                      the moving task, if no room or no
+                                                      adder is left
+                  close          * Moving, ended      any task; it resumes all of ws
+                  move, ended      Shut               the moving task; it then seals
    Shut           take           * Shut               any task
 
-   The front in it
+   The front in [first]
    Item (v, r)    take v         * r                  any task
-   Bare i         take           * what was behind the item i + 1
+   Bare i         take           * the rest behind the item i + 1
                                                       any task, while the top of the
-                                                      stack is above i; then it cuts
+                                                      stack is above i; it then cuts
                                                       off that top
 
-   and in the states with ws waiters come to it, and withdraw. [Takers] and [Full] without
-   waiters are [Node], and [Bare] or [Item].
+   In addition, waiters enter ws in the states that have it, and withdraw. [Takers] without
+   waiters becomes [Node], and [Full] without waiters becomes [Bare] or [Item].
 
-   * linearises the operation. One that waited is certain when its resumer answers
-   [true]: a take linearises then, an add when its item is in. A take that finds the
-   stream at its end, or empty, linearises when it reads [last]. [drain] takes
-   several items in one change, but what was added since it looked stays.
+   * linearises the operation. An operation that waited is certain when its resumer answers
+   [true]. A take linearises at that moment, and an add when its item is in the stream. A take
+   that finds the stream empty or at its end linearises when it reads [last]. [drain] takes
+   several items in one change. Items that were added since it read [last] stay. A close of a
+   stream that is not full linearises when [last] is sealed, because an add may not read
+   [first]. So a task that finds the stream shut seals it before it reports that.
 
-   A close of a stream that is not full linearises when it is sealed, because an add need
-   not read [first]. So a task that finds the stream shut seals it before it says so.
+   Room is computed from the number of the last item and the number of items taken. While
+   adders wait, there is no room, or their items are being moved ([Moving]), so no task
+   overtakes them. An adder that waited may return a moment before its item is in the stream.
+   Until then, a task that takes waits for the item, and one that only tries finds nothing.
 
-   Whether there is room is known from the number of the last item and of those that
-   were taken. While adders wait, there is none, or their items are being moved
-   ([Moving]): so no task overtakes them. An adder that waited may return a moment
-   before its item is in. Until then a task that takes waits for the item, and one that
-   only tries finds nothing.
+   A task that turns the stack over may meet a node that another task has cut off. In that case
+   the front is no longer the one that the task has read. It never will be again, because each
+   [Bare] is a new block. So the compare-and-set of the task fails, whatever it has read from
+   the stack.
 
-   A task that turns the stack over may meet a node that was cut off. Then the front is
-   not what the task has read any more, nor ever will be again, because each [Bare] is a
-   block of its own. So its compare-and-set fails, whatever it has read.
-
-   The second parameter of the cells says which constructors may stand in a position.
-   [last] and [first] hide it, without a block of their own: so a compare-and-set of two of
-   them compares the cells. The language promises that of [@@unboxed]. *)
+   The second type parameter of a cell says which constructors may stand in a position. [last]
+   and [first] hide it, but without a block of their own, which [@@unboxed] guarantees. So a
+   compare-and-set of two of them compares the cells. *)
 
 type ('a, _) added =
   | Node : {
       mutable value : 'a;  (** Erased when the node is cut off. *)
       mutable below : ('a, [ `Node ]) added;
-          (** Nothing, if the node is cut off. *)
+          (** Erased when the node is cut off. *)
       index : int;
     }
       -> ('a, [> `Node ]) added
@@ -120,12 +120,14 @@ type 'a front = ('a, [ `Bare | `Item ]) cell
 type 'a t = {
   capacity : int;
   first : 'a first Atomic.t;
-      (** Padded: takers write it while adders write [last]. *)
+      (** Padded, because takers write it while adders write [last]. *)
   last : 'a last Atomic.t;
   seen : int ref;
-      (** How many items were taken once while no adder waited. An add that
-          finds room by it need not read [first], which takers of another domain
-          keep writing. Stores may be late, and old ones stay true. *)
+      (** The number of items that were taken at some moment when no adder
+          waited. If it shows that there is room, an add need not read [first],
+          which takers on another domain write all the time. A late store does
+          no harm, because an older number only shows less room. While adders
+          wait, it shows no room, so no add overtakes them. *)
   operations : 'a operations;
 }
 
@@ -142,14 +144,14 @@ let[@inline never] closed t =
 
 (* --- Parts of a state ----------------------------------------------------- *)
 
-(* The item that was added last, whether it was taken or not. *)
+(* The item that was added last, even if it was taken since. *)
 let top (Last added) : _ node =
   match added with
   | Node _ as n -> n
   | Takers { top; _ } -> top
   | Sealed top -> top
 
-(* The front, whatever else happens there. *)
+(* The front, in whatever state. *)
 let front (First cell) : _ front =
   match cell with
   | Bare _ as front -> front
@@ -176,7 +178,8 @@ let with_adders front adders =
 
 let[@inline] is_cut_off (below : _ node) = Identity.is_immediate below
 
-(* What is on the stack above the number [taken], first one first, and then [rest]. *)
+(* The items on the stack above the number [taken], in the order in which they were added, and
+   then [rest]. *)
 let rec turn_over (Node { value; below; index } : _ node) taken (rest : _ front)
     : _ front =
   if index <= taken then rest
@@ -194,7 +197,7 @@ let rec values_above (Node { value; below; index } : _ node) taken values =
     if index = taken + 1 || is_cut_off below then values
     else values_above below taken values
 
-(* The number of the item that was taken to the front last. *)
+(* The number of the last item that was taken to the front. *)
 let rec turned (front : _ front) =
   match front with Item { rest; _ } -> turned rest | Bare { taken } -> taken
 
@@ -206,7 +209,8 @@ let rec values_of (front : _ front) top values =
 (* The items of the front, and those behind it up to [top]. *)
 let values front top = values_of front top []
 
-(* Erases the item, and those below it. *)
+(* Erases the item of the node and its link to the nodes below, so that these can be
+   collected. *)
 let cut_off (Node n : _ node) =
   n.value <- Identity.nothing ();
   n.below <- Identity.nothing ()
@@ -216,7 +220,7 @@ let cut_off (Node n : _ node) =
 let finish () = Step.finished
 let again () = Step.Again
 
-(* Of [last]. *)
+(* Steps of [last]. *)
 let seal_step : _ -> _ Step.t = function
   | Last (Node _ as top) -> Return (Last (Sealed top), ())
   | Last (Takers { top; takers }) ->
@@ -227,7 +231,7 @@ let seal_step : _ -> _ Step.t = function
 let seal t = Step.perform t.last (fun () last -> seal_step last) ()
 let then_seal t = Step.At (t.last, seal_step, finish)
 
-(* Of [last], by the moving task: there is room for the item. *)
+(* A step of [last], by the moving task, after it has found room for the item. *)
 let add_moved v : _ -> _ Step.t = function
   | Last (Node { index; _ } as below) ->
       Return (Last (Node { value = v; below; index = index + 1 }), ())
@@ -240,11 +244,12 @@ let add_moved v : _ -> _ Step.t = function
           accepted = Step.finished;
           refused = Again;
         }
-  | Last (Sealed _) -> assert false (* the moving task seals at the end *)
+  | Last (Sealed _) -> assert false (* the moving task seals only at the end *)
 
-(* A task that takes has made room while adders waited. It moves their items to the end,
-   also those for which other tasks make room meanwhile. Nobody else adds, so the number of
-   the last item stays what the step has read. *)
+(* A step of [first], by the moving task: a task that has taken an item while adders waited,
+   and so has made room. It moves their items to the stack, even those for which other tasks
+   make room meanwhile. No other task adds until then, so [last_index] is stable during the
+   step. *)
 let move t : _ -> _ Step.t = function
   | First (Moving { front; adders; ended }) ->
       if Waiters.is_empty adders then
@@ -266,7 +271,7 @@ let move t : _ -> _ Step.t = function
   | First (Bare _ | Item _ | Full _ | Shut _) ->
       assert false (* only the moving task leaves [Moving] *)
 
-(* If items are being moved, the moving task seals. *)
+(* A step of [first]. In [Moving], the moving task seals [last] when it has finished. *)
 let close_step t : _ -> _ Step.t = function
   | First ((Bare _ | Item _) as front) ->
       Become (First (Shut front), then_seal t)
@@ -284,12 +289,13 @@ let close t = Step.perform t.first close_step t
 
 (* --- Adding and taking, by hand ------------------------------------------- *)
 
-(* These are no steps, because each reads both words: whether there is room, and what is
-   behind an empty front. Moreover an add mostly reads [seen] in place of the other word,
-   and a task that has turned the stack over keeps the result for its next attempt, and
-   writes to the stack. But what follows a take from a full stream is a step. *)
+(* These operations are not steps, because each of them reads both words, to see whether there
+   is room or what is behind an empty front. Moreover, an add usually reads [seen] instead of
+   [first]. A task that has turned the stack over keeps the result for its next attempt, and
+   also writes to the stack. Only the part that follows a take from a full stream is a step. *)
 
-(* Whether there is room behind the item of this number, unless others come first. *)
+(* Returns [true] if there is room behind the item with number [index], and no other adder
+   comes first. *)
 let[@inline never] look_for_room t index =
   match Atomic.get t.first with
   | First ((Bare _ | Item _) as front) ->
@@ -306,7 +312,8 @@ let[@inline never] look_for_room t index =
 let[@inline] has_room t index =
   index - !(t.seen) < t.capacity || look_for_room t index
 
-(* While [last] stays, nothing is added: so if there was room there still is. *)
+(* While [last] stays the same, no item is added. So room that was found is still there when
+   the compare-and-set succeeds. *)
 let rec try_add t v =
   match Atomic.get t.last with
   | Last (Node { index; _ } as below) as before ->
@@ -315,7 +322,7 @@ let rec try_add t v =
       let n = Node { value = v; below; index = index + 1 } in
       Atomic.compare_and_set t.last before (Last n)
       ||
-      (* another add, a taker, or closed *)
+      (* another add, a taker, or the end *)
       try_add t v
   | Last (Takers { top; takers }) as before ->
       has_room t (index top)
@@ -324,11 +331,11 @@ let rec try_add t v =
       let after = with_takers top (Waiters.tail takers) and outcome = Ok v in
       (Atomic.compare_and_set t.last before after && Waiter.resume w outcome)
       ||
-      (* another taker, a withdrawal, another add; or [w] refused *)
+      (* another taker, a withdrawal, or another add; or [w] refused *)
       try_add t v
   | Last (Sealed _) -> closed t
 
-(* [first], when what is there at the front has become [rest]. *)
+(* [first] after a take that has left [rest] as its front. *)
 let after_take (First cell) rest =
   match cell with
   | Bare _ | Item _ -> First rest
@@ -336,8 +343,8 @@ let after_take (First cell) rest =
   | Moving m -> First (Moving { m with front = rest })
   | Full { adders; _ } -> First (Moving { front = rest; adders; ended = false })
 
-(* What follows a take. It is made before the take, as the result is, because a signal
-   handler may raise where something is allocated. *)
+(* The chain of steps that must follow the take, or [None]. Like the result, it is made before
+   the take, because a signal handler may raise where something is allocated. *)
 let[@inline] owing t (First cell) =
   match cell with
   | Full _ -> Some (Step.owing t.first (Then (move t)))
@@ -350,10 +357,10 @@ let[@inline never] pay owed result =
 let[@inline] paid owed result =
   match owed with None -> result | Some owed -> pay owed result
 
-(* Takes what was turned over, which ends at [top]; [rest] is left. Nothing was turned over
-   if [top] was before, at the number [turned]: then another task cuts it off. While the
-   front is what it was, so is what was turned over. So tasks that come to add, and leave,
-   do not make this one turn it over again. *)
+(* Takes the items that were turned over, the last of which is [top], and leaves [rest] as the
+   front. If the number of [top] is [turned], nothing was turned over, and another task cuts
+   [top] off. As long as the front stays the same, the items that were turned over stay valid.
+   So adders that come and leave don't make this task turn them over again. *)
 let rec take_turned t before ~turned top ~rest ~result ~otherwise =
   let after = after_take before rest and owed = owing t before in
   if Atomic.compare_and_set t.first before after then begin
@@ -363,7 +370,7 @@ let rec take_turned t before ~turned top ~rest ~result ~otherwise =
   else
     let now = Atomic.get t.first in
     if front now == front before then
-      (* an adder came or withdrew, moved, or closed *)
+      (* an adder came or withdrew, or items were moved, or the stream closed *)
       take_turned t now ~turned top ~rest ~result ~otherwise
     else (* another take *) otherwise t
 
@@ -375,7 +382,9 @@ let rec try_take t =
       and after = after_take before rest
       and owed = owing t before in
       if Atomic.compare_and_set t.first before after then paid owed result
-      else (* another take, an adder came or withdrew, moved, or closed *)
+      else
+        (* another take, or an adder came or withdrew, or items were moved, or the stream
+              closed *)
         try_take t
   | Bare { taken } -> (
       let last = Atomic.get t.last in
@@ -399,12 +408,13 @@ let rec drain t =
       let turned = turned front and rest = Bare { taken = index top } in
       take_turned t before ~turned top ~rest ~result:values ~otherwise:drain
 
-(* --- Who waits ------------------------------------------------------------ *)
+(* --- The waiters ---------------------------------------------------------- *)
 
-(* A task that waits to take does so where items are added, and a task that waits to add
-   where room is made. So these steps are of the word in which a task waits, and only look
-   whether it has to. They read the other word too: while the first one stays, an empty
-   stream stays empty, and a full one full. *)
+(* A task that waits to take waits in [last], where items are added. A task that waits to add
+   waits in [first], where room is made. Each of these steps belongs to the word in which the
+   task waits, and only finds out whether it has to wait. It also reads the other word. That is
+   safe because while [last] stays the same, an empty stream stays empty, and while [first]
+   stays the same, a full one stays full. *)
 
 let look_for_item t () last : _ Step.t =
   match (front (Atomic.get t.first), last) with
@@ -434,11 +444,11 @@ let adders change w = function
       First (Moving { m with adders = change m.adders w })
   | (First (Moving { ended = true; _ }) | First (Shut _)) as first -> first
 
-(* How many items there were at some moment. *)
+(* The number of items at some moment of the call. *)
 let rec length t =
   let before = Atomic.get t.first in
   let n = last_index t - taken (front before) in
-  if Atomic.get t.first == before then n else (* taken from *) length t
+  if Atomic.get t.first == before then n else (* an item was taken *) length t
 
 let items t =
   if t.capacity = max_int then ""
@@ -475,8 +485,8 @@ let adding =
         };
   }
 
-(* In a long stream items gather while a task falls asleep, or while it backs off, and are
-   taken at once. *)
+(* Tasks spin in short streams only. In a long one, many items gather while a task falls asleep
+   or backs off, and are then taken at once. *)
 let short = { taking; adding }
 
 let long =
@@ -488,7 +498,7 @@ let long =
 let mailbox = { long with taking = { long.taking with name = "Mailbox.take" } }
 let is_short capacity = capacity <= Spin.short
 
-(* --- Making one ----------------------------------------------------------- *)
+(* --- Creating ------------------------------------------------------------- *)
 
 let make kind ?name capacity operations =
   let nothing = Identity.nothing in
@@ -506,8 +516,8 @@ let create capacity =
   if capacity < 1 then
     invalid_arg
       (Printf.sprintf
-         "Stream.create: a capacity of %d (to pass items on without a buffer \
-          there is Channel)"
+         "Stream.create: the capacity is %d, but must be at least 1 (Channel \
+          passes items on without a buffer)"
          capacity);
   make "stream" capacity (if is_short capacity then short else long)
 
@@ -518,8 +528,9 @@ let create_mailbox ?name () = make "mailbox" ?name max_int mailbox
 let room t = t.capacity - length t
 let if_enough count t () = if count t >= Spin.enough then Some () else None
 
-(* Before a task waits in a long stream for another domain, it backs off for a moment, if
-   the last ones have found some items, or some room, after that. *)
+(* Before a task waits in a long stream for another domain, it backs off for a moment. It does
+   so only if the last tasks that did found [Spin.enough] items, or as much room,
+   afterwards. *)
 let gather count t =
   ignore (Operation.spin Spin.bulk if_enough count t () : unit option)
 
@@ -554,7 +565,7 @@ let add t v = if not (try_add t v) then wait_to_add t v
 let add_evt t v = Event.make t.operations.adding t v
 let add_seq t seq = Seq.iter (add t) seq
 
-(* --- To the end ----------------------------------------------------------- *)
+(* --- Reading to the end --------------------------------------------------- *)
 
 include Reader.Make (struct
   type nonrec 'a t = 'a t
@@ -563,7 +574,7 @@ include Reader.Make (struct
   let take_evt = take_evt
 end)
 
-(* --- Looking at it -------------------------------------------------------- *)
+(* --- Inspecting the stream ------------------------------------------------ *)
 
 let is_closed t =
   match Atomic.get t.first with

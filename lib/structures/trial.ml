@@ -1,17 +1,24 @@
-(* [t]
+(* One attempt of a barrier to let its waiters through. The task that makes the trial resumes
+   the waiters one by one, and any of them may refuse. So a resumed task waits here until it is
+   known whether enough have accepted.
+
+   [t], the only Atomic here
 
    State       Left by        To          By whom
-   Open ws     pass         * Passed      the trial's task: enough have accepted
-               doubt          Failing ws  a resumed task that does not wait any more
-               over           Failed      the trial's task: too few have accepted
-   Failing ws  over           Failed      the trial's task
+   Open ws     pass         * Passed      the task that makes the trial, if enough
+                                          have accepted
+               doubt          Failing ws  a resumed task that no longer waits
+               over           Failed      the task that makes the trial, if too few
+                                          have accepted
+   Failing ws  over           Failed      the task that makes the trial
    Passed, Failed             never (terminal)
 
-   and tasks that look come to [ws], and withdraw. The task that makes a terminal state
-   resumes them.
+   In addition, resumed tasks that wait for the outcome enter [ws], and withdraw. The task that
+   makes the trial resumes all of [ws] when it reaches a terminal state.
 
-   * linearises the round: the arrival of the last task, and all that return. (If there are
-   two, the acceptance of the first one does: [passed].) *)
+   * linearises the round, which is the arrival of the last task and the return of all of them.
+   (In a barrier of two parties there is no such change. The acceptance of the first one
+   linearises the round, and its trial is the constant [passed].) *)
 type state =
   | Open of (unit, bool) Waiters.t
   | Failing of (unit, bool) Waiters.t
@@ -52,7 +59,7 @@ let look_step () : _ -> _ Step.t = function
   | Failed -> Return (Failed, false)
   | Passed -> Return (Passed, true)
 
-(* --- Looking -------------------------------------------------------------- *)
+(* --- Waiting for the outcome ---------------------------------------------- *)
 
 let queue change w = function
   | Open spinners -> Open (change spinners w)
@@ -70,8 +77,8 @@ let looking =
 
 let doubt_step () state = doubt state
 
-(* The tasks that were resumed look here. On another domain they may do so before all
-   have been asked. *)
+(* A resumed task calls this. On another domain it may do so before all waiters have been
+   resumed. *)
 let has_passed trial =
   match Atomic.get trial with
   | Passed -> true
@@ -83,7 +90,9 @@ let has_passed trial =
           let backtrace = Backtrace.get () in
           if not (Step.surely trial doubt_step ()) then
             Printexc.raise_with_backtrace e backtrace;
-          (* Its host knows that the task is cancelled. Otherwise a signal handler has raised
-             too late, as in [Park]. *)
+          (* The task was interrupted, but the round has passed, so it must return normally. If
+             its host has cancelled it, the host raises again in its next wait. Otherwise a
+             signal handler has raised too late, and the exception is kept for the next wait
+             ([Late]). *)
           if not (Suspend.is_cancelled ()) then Late.keep e backtrace;
           true)

@@ -1,4 +1,5 @@
-(* A {!Bvar} of wakes: its table of states is there. *)
+(* A queue of tasks that wait for a condition. It has the states of a {!Bvar}, and uses its
+   steps. *)
 
 type wake = Signal | Broadcast
 type t = (unit, wake) Waiters.t Atomic.t

@@ -1,15 +1,21 @@
 exception Closed = Errors.Closed
 
-(* The value, and how many there were before it. All waiters have seen this one.
+(* A value that changes. A task waits until the version, which counts the changes, is no longer
+   the one that it has seen. Tasks wait only while they have seen the present version, so each
+   change resumes them all.
 
    [t], the only Atomic here
 
-   State                       Left by    To                                  By whom
-   version = n, not closed     set        version = n + 1, nobody waits       anyone; it calls all that waited
-                               close      closed, the same, nobody waits      anyone; it calls all that waited
+   State                       Left by   To                      By whom
+   version = n, not closed     set     * version = n + 1, no     any task; it resumes all that
+                                         task waits              waited
+                               close   * closed, version = n,    any task; it resumes all that
+                                         no task waits           waited
    closed                      never (terminal)
 
-   and waiters come to [waiters] while it is not closed, and withdraw. *)
+   In addition, waiters enter [waiters] while the state is not closed, and withdraw.
+
+   * linearises the operation. A [changed] that doesn't wait linearises at its read of [t]. *)
 type 'a state = {
   value : 'a;
   version : int;
@@ -49,7 +55,7 @@ let changed_step since s : _ Step.t =
   else if s.closed then Raise Closed
   else Wait
 
-(* --- Who waits ------------------------------------------------------------ *)
+(* --- The waiters ---------------------------------------------------------- *)
 
 let queue change w s = { s with waiters = change s.waiters w }
 

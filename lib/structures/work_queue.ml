@@ -2,41 +2,47 @@ exception Closed = Errors.Closed
 
 module Items = Map.Make (Int)
 
-(* Each item has a number, in the order in which they came in. A ticket is that number: so an item
-   is withdrawn by removing it from [items], and no item is there that nobody will get.
+(* A bounded queue from which an item can be withdrawn. Items are numbered in the order in
+   which they come in, and a ticket is such a number. Withdrawing an item removes it from
+   [items], so a withdrawn item takes no room.
 
-   [t], the only Atomic here. [length] counts the items. One in transit takes room as well.
+   An adder that waits gets its number when it is resumed. Then the same task that resumed it
+   puts its item in. Meanwhile the item is in [transit], and it takes room as well.
+
+   [t], the only Atomic here. [length] counts the items, without one in transit.
 
    State        Left by        To                               By whom
    Nothing      add          * one item more                    any task, if there is room; it is open
-   in transit                * the first taker out of its queue the same, if tasks wait to take
+   in transit                * the first taker leaves its queue the same, if tasks wait to take
                 take, drain,
-                withdraw     * items out                        any task; then it serves
-                close        * closed                           any task; it calls all adders, and serves
-                serve          the first adder out of its queue, Coming
-                                                                anyone, if there is room; it calls the
-                                                                adder, with the number
-                               all takers out of their queue    anyone, if it is closed and empty; it
-                                                                calls them
-   Coming n     arrive       * the item n in, Nothing           the task that called the adder, which
+                withdraw     * items out                        any task; it then serves
+                close        * closed                           any task; it resumes all adders, and
+                                                                serves
+                serve          the first adder leaves its queue, Coming
+                                                                any task, if there is room; it
+                                                                resumes the adder with the number
+                               all takers leave their queue     any task, if it is closed and empty;
+                                                                it resumes them
+   Coming n     arrive       * the item n in, Nothing           the task that resumed the adder, which
                                                                 accepted
-                               the first taker out of its queue, Passing
+                               the first taker leaves its queue, Passing
                                                                 the same, if tasks wait to take
                 refused        Nothing                          the same, if the adder refused
-                withdraw     * Nothing                          the adder, or who has its ticket
+                withdraw     * Nothing                          the adder, or a task with its ticket
    Passing      passed       * Nothing                          the same; the taker accepted
                 refused        the next taker; or the item in, Nothing
                                                                 the same
-   Coming,      take, drain, withdraw, close: as above, but who serves finds that it can't
+   Coming,      take, drain, withdraw, close: as above, but a task that serves finds that it can't
    Passing
 
-   After a transit the same task serves. Adders come while there is no room or an item is in transit,
-   and takers while there is no item, and it may still get one. Both withdraw.
+   When a transit ends, the task that resumed the adder serves. Adders enter their queue while
+   there is no room or an item is in transit. Takers enter theirs while there is no item, and
+   one may still come. Both withdraw.
 
-   * linearises the operation. Adders wait only while there is no room, or while the task that has an
-   item in transit will serve. So no task overtakes them, and items are taken in the order of their
-   numbers. An adder that waited may return before its item has arrived: the item can be withdrawn
-   then. Only while it is Passing it can't. *)
+   * linearises the operation. Adders wait only while there is no room, or while the task that
+   has an item in transit has yet to serve. So no task overtakes them, and items are taken in
+   the order of their numbers. An adder that waited may return before its item has arrived. The
+   item can be withdrawn even then, unless it is Passing. *)
 type transit = Nothing | Coming of int | Passing
 
 type 'a state = {
@@ -54,7 +60,11 @@ type 'a t = 'a state Atomic.t
 type 'a ticket = { queue : 'a t; number : int }
 
 let create ?name capacity =
-  if capacity < 1 then invalid_arg "Work_queue.create: capacity < 1";
+  if capacity < 1 then
+    invalid_arg
+      (Printf.sprintf
+         "Work_queue.create: the capacity is %d, but must be at least 1"
+         capacity);
   Labels.made ~kind:"work queue" ?name
     (Atomic.make
        {
@@ -73,7 +83,7 @@ let create ?name capacity =
 let has_room s = s.transit == Nothing && s.length < s.capacity
 let is_over s = s.closed && s.length = 0 && s.transit == Nothing
 
-(* The number of an item that a taker got at once. *)
+(* The number of an item that went to a taker at once. *)
 let taken = 0
 
 let put number v s =
@@ -82,7 +92,7 @@ let put number v s =
 let without number s =
   { s with items = Items.remove number s.items; length = s.length - 1 }
 
-(* What every change ends with, whose result is [result]. *)
+(* Each change ends with this. [result] is the result of the whole operation. *)
 let rec serve : 'r 'a. 'r -> 'a state -> ('a state, 'r) Step.t =
  fun result s ->
   if is_over s && not (Waiters.is_empty s.takers) then
@@ -105,7 +115,7 @@ let rec serve : 'r 'a. 'r -> 'a state -> ('a state, 'r) Step.t =
 and arrive : 'r 'a. 'r -> int -> 'a -> 'a state -> ('a state, 'r) Step.t =
  fun result number v s ->
   if s.transit = Coming number then pass result number v s
-  else (* it was withdrawn *) serve result s
+  else (* the item was withdrawn *) serve result s
 
 and depart : 'r 'a. 'r -> int -> 'a state -> ('a state, 'r) Step.t =
  fun result number s ->
@@ -163,7 +173,7 @@ let close_step () s : _ Step.t =
       ( { s with closed = true; adders = Waiters.empty },
         Step.resume_all s.adders Errors.closed (Then (serve ())) )
 
-(* --- Who waits ------------------------------------------------------------ *)
+(* --- The waiters ---------------------------------------------------------- *)
 
 let adders change w s = { s with adders = change s.adders w }
 let takers change w s = { s with takers = change s.takers w }
@@ -235,7 +245,7 @@ include Reader.Make (struct
   let take_evt = take_evt
 end)
 
-(* --- The end, and looking at it ------------------------------------------- *)
+(* --- Closing and inspecting ----------------------------------------------- *)
 
 let close t = Step.perform t close_step ()
 let is_closed t = (Atomic.get t).closed

@@ -1,4 +1,6 @@
-(* [t], the only Atomic here
+(* The reason why a scope ends. A failure has priority over all other reasons.
+
+   [t], the only Atomic here
 
    State     Left by       To         By whom
    Running   cancel        Stopped    a task of the scope *
@@ -12,9 +14,9 @@
    Failed    close         Ended
    Ended     never (terminal)
 
-   * Debt: it then cancels the host's scope. What a signal handler raises before that
-   ends the task, and the host sees that it did; or it leaves [cancel], which may be
-   called again. *)
+   * After this change, the task must cancel the host's scope. If a signal handler raises
+   before it has done that, there are two cases. Either the exception ends the task, and the
+   host sees that. Or [cancel] raises the exception, and can be called again. *)
 type state =
   | Running
   | Stopped
@@ -31,7 +33,7 @@ let rec change t after =
   | (Running as before), _ | ((Stopped | Unwound _) as before), Failed _ ->
       Atomic.compare_and_set t before after
       ||
-      (* another task has ended, on another domain *)
+      (* another task has ended on another domain *)
       change t after
   | Stopped, Stopped -> true
   | (Stopped | Unwound _ | Failed _ | Ended), _ -> false

@@ -1,3 +1,5 @@
+(* The caller's task waits for [ready], runs its function, fills [leave], and waits for
+   [over]. It does the last two steps however the function ends. *)
 type 'r t = {
   ready : 'r Promise.t;
   leave : unit Promise.t;
@@ -12,7 +14,7 @@ let keep t body mask () =
       ignore (Promise.try_fail ~backtrace t.ready e : bool);
       ignore (Promise.try_fail ~backtrace t.over e : bool)
 
-(* All signals are blocked here, so that a handler raises before or after it. *)
+(* All signals are blocked here, so a signal handler raises before or after this function. *)
 let start t body started mask =
   started := true;
   match Thread.create (keep t body mask) () with
@@ -21,8 +23,8 @@ let start t body started mask =
       Promise.fail t.over e;
       raise e
 
-(* No loop: a signal handler would run at its beginning, and raise outside of the exception
-   handler. *)
+(* This is a recursion and not a loop, because a signal handler could run at the beginning of
+   the loop's turn, and raise outside of the exception handler. *)
 let rec fill_surely promise =
   match Promise.try_fill promise () with
   | (_ : bool) -> ()
@@ -35,7 +37,7 @@ let await_over t =
   Suspend.protect (fun () ->
       ignore (Promise.await_result t.over : (unit, exn) result))
 
-(* If a signal handler raises, it has perhaps not waited. *)
+(* If a signal handler raises, the wait may not have ended, so it is repeated once. *)
 let finish t =
   match
     fill_surely t.leave;

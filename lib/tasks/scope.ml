@@ -1,3 +1,5 @@
+(* The host forks the tasks of a scope, cancels them and waits for them. This file decides
+   when the scope is cancelled, and which exception it raises in the end ({!Ending}). *)
 exception Cancelled
 
 let () =
@@ -16,14 +18,15 @@ type cause =
 let is_like (e, _) (other, _) =
   Printexc.exn_slot_id e = Printexc.exn_slot_id other
 
-(* A host raises one exception, with whatever arguments, in a task that it has
-   cancelled: so a further suspension shows whether what the task raised is of that
-   kind. But each of the two may be a signal handler's. The host raises in every
-   suspension, a handler once: so what two in a row raise is the host's. All else that
-   was raised is a failure.
+(* Finds out whether an exception is the host's cancellation or a failure. A host raises the
+   same exception, perhaps with different arguments, in each suspension of a task that it has
+   cancelled. So a further suspension shows whether the task's exception is of that kind. But
+   either of the two may have come from a signal handler. A handler raises once, and the host
+   in every suspension. So if two suspensions in a row raise the same exception, it is the
+   host's. Any other exception that was raised is a failure.
 
-   [raised] is what the suspensions raised, the latest first, behind it what the task
-   did. *)
+   [raised] are the exceptions of the suspensions, the latest first, and at the end the
+   exception of the task. *)
 let rec look raised =
   let oldest_first = List.rev raised in
   match check_cancelled () with
@@ -83,7 +86,7 @@ let fork_promise t f =
     with
     | () -> ()
     | exception e -> (
-        (* a signal handler's, in between *)
+        (* a signal handler raised in between *)
         Ready.surely fail promise e;
         match Promise.peek promise with
         | Some (Error told) when told == e -> ()
@@ -92,21 +95,21 @@ let fork_promise t f =
   fork t fill;
   promise
 
-(* --- Running --------------------------------------------------------------- *)
+(* --- Running -------------------------------------------------------------- *)
 
-(* Where the host does not say how: a scheduler in the calling task. *)
+(* If the host has no scopes of its own, a small scheduler runs in the calling task. *)
 let inside body =
   Fifo.run_as_guest (fun () ->
       match Host_kit.scopes () with
       | Some { scope } -> scope body
-      | None -> assert false (* it is a task of Fifo *))
+      | None -> assert false (* this is a task of Fifo, which has scopes *))
 
 let open_scope_unobserved body =
   match Host_kit.scopes () with
   | Some { scope } -> scope body
   | None -> inside body
 
-(* Called in the new task. Whatever a signal handler raises, the task runs. *)
+(* Called in the new task, which must run even if a signal handler raises here. *)
 let note_origin origin =
   try
     match Reach.question (Who.Forked origin) ~otherwise:false with
@@ -147,7 +150,7 @@ let run_to_end body =
     match open_scope run_body with
     | () -> None
     | exception e ->
-        (* the host's, or a signal handler's *)
+        (* the host has raised, or a signal handler *)
         Some (e, Printexc.get_raw_backtrace ())
   in
   match (Ending.close ending, ended, !result) with
@@ -156,7 +159,7 @@ let run_to_end body =
   | Unwound (e, backtrace), None, _ -> Unwound (e, backtrace)
   | Stopped, None, None -> Stopped
   | (Running | Stopped), None, Some v -> Returned v
-  | (Running | Ended), None, _ -> assert false (* the body has ended *)
+  | (Running | Ended), None, _ -> assert false (* the body has ended by now *)
 
 let run body =
   match run_to_end body with

@@ -1,5 +1,6 @@
-(* The exception is the host's cancellation, or a signal handler's. A cancellation is raised
-   again where the task waits next, so the answer need not be dropped. *)
+(* The exception is the host's cancellation, or a signal handler's. If it is a cancellation,
+   the host raises it again in the task's next wait, so the answer need not be dropped for
+   it. *)
 let await ?(start = ignore) promise ~stop ~is_answer =
   match
     start ();

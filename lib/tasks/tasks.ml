@@ -2,7 +2,8 @@ let yield = Suspend.yield
 let protect = Suspend.protect
 let is_cancelled = Suspend.is_cancelled
 
-(* Each has its value: [Scope.run] has raised unless all have returned. *)
+(* Afterwards, each cell has a value, because [Scope.run] raises unless all tasks have
+   returned. *)
 let keep cell f () = cell := Some (f ())
 
 let both f g =
@@ -26,10 +27,10 @@ let all fs =
   Scope.run (fun scope -> start scope tasks);
   List.map (fun (_, cell) -> Option.get !cell) tasks
 
-(* --- Those that are cancelled ---------------------------------------------- *)
+(* --- Tasks that are cancelled --------------------------------------------- *)
 
-(* A value that is there wins over a cancellation that comes then; a failure, or what a
-   signal handler raises, does not. *)
+(* A value that is there has priority over a cancellation that comes later. But a failure, or a
+   signal handler's exception, is raised even then. *)
 let conclude (outcome : unit Scope.outcome) result =
   match (outcome, Atomic.get result) with
   | Failed (e, backtrace), _ -> Printexc.raise_with_backtrace e backtrace
@@ -41,17 +42,16 @@ let conclude (outcome : unit Scope.outcome) result =
       | Failure (e, backtrace) -> Printexc.raise_with_backtrace e backtrace)
   | (Unwound _ | Returned () | Stopped), result -> result
 
-(* [result], of [any]
+(* [result], of one call of [any]
 
    State   Left by  To                By whom
-   None    add      Some v            a task of the scope, which then cancels it
-   Some v  add      Some (combine v)  a task that ends after that
-*)
+   None    add      Some v            a task of the scope, which then cancels the scope
+   Some v  add      Some (combine v)  a task that ends after that *)
 let rec add combine result v =
   let before = Atomic.get result in
   let after = Option.fold before ~none:v ~some:(fun first -> combine first v) in
   if not (Atomic.compare_and_set result before (Some after)) then
-    (* another task has ended, on another domain *)
+    (* another task has ended on another domain *)
     add combine result v
 
 let any ?(combine = fun first _ -> first) fs =
@@ -76,7 +76,8 @@ let first ?combine f g = any ?combine [ f; g ]
 let sleep seconds = Event.sync (Event.timeout seconds)
 
 let with_timeout seconds f =
-  if Float.is_nan seconds then invalid_arg "Tasks.with_timeout: not a number";
+  if Float.is_nan seconds then
+    invalid_arg "Tasks.with_timeout: the timeout is not a number (nan)";
   let result = Atomic.make None and is_late = Promise.create () in
   let decide late = ignore (Promise.try_fill is_late late : bool) in
   let watch scope () =
@@ -97,24 +98,23 @@ let with_timeout seconds f =
   in
   conclude (Scope.run_to_end body) result
 
-(* --- Lists ----------------------------------------------------------------- *)
+(* --- Lists ---------------------------------------------------------------- *)
 
-(* [rest], what no task has begun yet
+(* [rest], the elements that no task has begun yet
 
    State    Left by  To  By whom
    x :: xs  next     xs  a task of the scope, which then calls [f x]
             task     []  a task that fails
-   []       never (terminal)
-*)
+   []       never (terminal) *)
 let rec next rest =
   match Atomic.get rest with
   | [] -> None
   | x :: others as before ->
       if Atomic.compare_and_set rest before others then Some x
-      else (* another task, on another domain *) next rest
+      else (* another task, on another domain, was faster *) next rest
 
-(* If there is one, the task first looks whether it was cancelled: what it has called may
-   have taken no notice of that, or not have waited. *)
+(* If elements are left, the task first checks whether it was cancelled, because the previous
+   [f x] may have ignored that, or not have waited. *)
 let begin_next rest f =
   if not (List.is_empty (Atomic.get rest)) then Scope.check_cancelled ();
   match next rest with
@@ -125,7 +125,7 @@ let begin_next rest f =
 
 let rec begin_all rest f = if begin_next rest f then begin_all rest f
 
-(* A task that fails takes the rest away, as the others cannot always be cancelled. *)
+(* A task that fails removes the rest, because the other tasks can't always be cancelled. *)
 let task rest work =
   try work ()
   with e ->
@@ -142,12 +142,12 @@ let iter_some ~tasks f xs =
       done;
       work ())
 
-(* How long tasks may be forked before the others of the host have a turn, in nanoseconds. *)
+(* The time after which a burst of forks lets the host's other tasks run, in nanoseconds. *)
 let longest_burst = 1_000_000
 
-(* Each in a task of its own. One that begins while it is being forked need not look whether
-   it was cancelled: [fork] has. To look is to suspend, and of many tasks that wait the
-   collector scans each stack. *)
+(* Runs each element in a task of its own. If a task begins while it is being forked, [fork]
+   has just checked whether the scope was cancelled, so the task need not. The check is a
+   suspension, and the garbage collector scans the stacks of all tasks that wait. *)
 let iter_all f xs =
   let rest = Atomic.make xs and forked = ref 0 in
   let one n () =
@@ -170,7 +170,9 @@ let iter_all f xs =
 
 let iter_as name ?(max_tasks = max_int) f xs =
   if max_tasks < 1 then
-    invalid_arg (Printf.sprintf "%s: max_tasks is %d" name max_tasks);
+    invalid_arg
+      (Printf.sprintf "%s: max_tasks is %d, but must be at least 1" name
+         max_tasks);
   if List.compare_length_with xs max_tasks > 0 then
     iter_some ~tasks:max_tasks f xs
   else iter_all f xs

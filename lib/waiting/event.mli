@@ -3,11 +3,13 @@
     {b Stability}: stable, except {!section-authors} ({!make}, {!make_by}),
     which may change in any release.
 
-    Every blocking operation [x] of every structure has an event [x_evt]. An
-    event does nothing by itself. {!sync} performs it, {!poll} tries it without
-    waiting, and {!select} performs one of several. Tasks of any host can
-    perform an event, any number of times. For example, a task waits for an item
-    here, but for at most 10 ms:
+    Each blocking operation [x] of a structure has an event [x_evt]. There are
+    two exceptions. Functions that combine several operations, such as
+    {!Mutex.protect}, have none. And instead of {!Lazy.force} there is
+    {!Lazy.await_evt}, which doesn't compute. An event does nothing by itself.
+    {!sync} performs it, {!poll} tries it without waiting, and {!select}
+    performs one of several. Tasks of any host can perform an event, any number
+    of times. For example, a task waits for an item here, but for at most 10 ms:
 
     {[
       # let box = Mvar.create 6

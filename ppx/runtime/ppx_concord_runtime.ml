@@ -1,7 +1,9 @@
 let[@inline] force t = Concord.Lazy.force t
 let from_fun f = Concord.Lazy.from_fun f
 let from_val v = Concord.Lazy.from_val v
-let never () = assert false (* it stands where it is not called *)
+
+(* The generated code has it only below [if false]. *)
+let never () = assert false
 let delayed () = (never, from_fun)
 let forced () = (never, from_val)
 

@@ -54,11 +54,11 @@ module Lifo = struct
   let is_empty t = Stack.is_empty t.latest && Queue.is_empty t.yielded
 end
 
-(* The lowest priority first, and the order of arrival among equals. *)
+(* Tasks with the lowest priority come first. Among equal ones, the order is that of arrival. *)
 module Ordered (Priority : Map.OrderedType) = struct
   module Priorities = Map.Make (Priority)
 
-  (* No queue is empty. *)
+  (* There are no empty queues in [queues], so [take] finds a task in the first one. *)
   type 'a t = { mutable queues : 'a Queue.t Priorities.t }
 
   let create () = { queues = Priorities.empty }

@@ -33,14 +33,15 @@ module Make (P : Policy.S) = struct
     inbox : message Inbox.t;
     mutable ready : task P.t;
     mutable current : task option;
-        (** That performs its turn and has not waited since. *)
+        (** The task that runs, until it waits or ends. *)
     mutable foreign : (unit -> unit) option;
-        (** Performs an effect for a handler around the loop. *)
+        (** Performs an effect of a task on the loop's own stack, for a handler
+            around the loop. *)
     mutable bell : unit Suspend.resumer;
     mutable interruption : (exn * Printexc.raw_backtrace) option;
-        (** The loop has to {!recover} from it. *)
+        (** An exception from which the loop has to {!recover}. *)
     mutable failure : (exn * Printexc.raw_backtrace) option;
-        (** All tasks were cancelled then. *)
+        (** If it is set, all tasks were cancelled. *)
     mutable turns : int;
     spin : Spin.t;
     root : P.priority scope;
@@ -59,7 +60,8 @@ module Make (P : Policy.S) = struct
 
   let rec drain t = if Inbox.serve t.inbox (queue t) then drain t
 
-  (* While tasks keep the domain busy, the timers' thread would be late. *)
+  (* While tasks keep the domain busy, the timers' thread would be late. So the loop runs
+     timers too. *)
   let serve_timers t =
     t.turns <- t.turns + 1;
     if t.turns land 63 = 0 && not (Timer.is_idle ()) then Timer.run_due ()
@@ -80,7 +82,8 @@ module Make (P : Policy.S) = struct
 
   let is_ready t () = not (Inbox.is_empty t.inbox && P.is_empty t.ready)
 
-  (* A host that cannot protect its task raises again: then the thread waits. *)
+  (* After a failure, the loop must still wait for protected tasks. If the host can't protect
+     its task, it raises again, and then the thread waits. *)
   let sleep t =
     let block resumer =
       t.bell <- resumer;
@@ -100,10 +103,10 @@ module Make (P : Policy.S) = struct
     if Option.is_none t.failure then t.failure <- Some failure;
     cancel t.root
 
-  (* A signal handler, or the host, has raised. The task that was running is lost: its
-     continuation was in the hands of the handler. So may be tasks that [ready] had, but
-     they know their turns. Where nothing is left that could resume a task, those that are
-     protected have to unwind too. *)
+  (* A signal handler or the host has raised. The task that was running is lost, because the
+     effect handler had its continuation. Tasks in [ready] may be lost too, but each task knows
+     its turn, so all of them are added again. If nothing is left that could resume a task,
+     protected tasks have to be unwound too. *)
   let recover t ((e, _) as interruption) =
     Inbox.wake_up t.inbox;
     Option.iter end_task t.current;
@@ -131,7 +134,7 @@ module Make (P : Policy.S) = struct
           t.interruption <- Some (e, Printexc.get_raw_backtrace ());
         run_to_end t
 
-  (* --- What tasks perform ----------------------------------------------------------- *)
+  (* --- The effects of tasks --------------------------------------------------------- *)
 
   type _ Effect.t +=
     | Priority : priority -> priority Effect.t
@@ -139,7 +142,8 @@ module Make (P : Policy.S) = struct
 
   let go_on k = function Ok v -> continue k v | Error e -> discontinue k e
 
-  (* Between [t.current <- current] and the task there is no polling point. *)
+  (* There is no polling point between the write of [t.current] and the task, so a signal handler
+     always finds the task that it interrupts. *)
   let turn_of t k outcome =
     let current = t.current in
     fun () ->
@@ -169,7 +173,7 @@ module Make (P : Policy.S) = struct
     | outcome when Decision.is_undecided outcome -> t.current <- None
     | Ok v -> continue k v
     | Error e | (exception e) ->
-        (* [block] has raised it *)
+        (* [block] has raised, so its backtrace is kept. *)
         discontinue_with_backtrace k e (Printexc.get_raw_backtrace ())
 
   let perform_elsewhere t task e k =
@@ -208,7 +212,8 @@ module Make (P : Policy.S) = struct
         task.who <- Some who;
         who
 
-  (* The first exception that the waiting task got. *)
+  (* Waits until all tasks of the scope have ended. The result is the first exception by which
+     the waiting task was cancelled, if any. *)
   let rec wait_for_end scope ~protected =
     let wait () =
       Suspend.suspend (fun resumer ->
@@ -338,7 +343,7 @@ module Make (P : Policy.S) = struct
     match (t.failure, !result) with
     | Some (e, backtrace), _ -> Printexc.raise_with_backtrace e backtrace
     | None, Some v -> v
-    | None, None -> assert false (* [main] has ended, and has not raised *)
+    | None, None -> assert false (* because [main] has ended without raising *)
 
   let set priority =
     try Effect.perform (Priority priority)

@@ -1,32 +1,34 @@
 open Concord.Tools
 module Who = Host_kit.Who
 
-(* Only the thread that runs the loop uses these, but for [in_block]. *)
+(* Only the thread that runs the loop uses these fields, except [in_block]. *)
 type 'p task = {
   home : 'p scope;
   mutable priority : 'p;
   mutable turn : unit -> unit;
-      (** The last one for which it became ready. Once that has begun, it does
-          nothing. *)
+      (** The last turn for which it became ready. If the turn has begun, a
+          second call does nothing. *)
   mutable give_up : unit -> unit;
       (** Ends the last wait, unless it was resumed. *)
-  in_block : bool Atomic.t;  (** What resumes it now only lets it yield. *)
+  in_block : bool Atomic.t;
+      (** [true] while it calls [block]. A resumption then counts as a yield. *)
   mutable shields : int;
   mutable cancelled : bool;
   mutable ended : bool;
   mutable scopes : 'p scope list;
-      (** That it waits for, the innermost first. *)
+      (** The scopes that it has opened, the innermost first. *)
   mutable who : Who.t option;
 }
 
 and 'p scope = {
-  around : 'p scope option;  (** [None] for that of the first task. *)
-  owner : 'p task option;  (** Likewise. *)
-  is_shielded : bool;  (** The owner's cancellation leaves it alone. *)
-  mutable in_body : bool;  (** The owner has not come to its end yet. *)
+  around : 'p scope option;  (** [None] for the scope of the first task. *)
+  owner : 'p task option;  (** [None] for the scope of the first task. *)
+  is_shielded : bool;
+      (** [true] if a cancellation of the owner doesn't cancel the scope. *)
+  mutable in_body : bool;  (** [true] until the owner has run the body. *)
   mutable members : 'p task list;  (** Some of them may have ended. *)
-  mutable listed : int;  (** How many are in [members]. *)
-  mutable live : int;  (** How many have not ended. *)
+  mutable listed : int;  (** The length of [members]. *)
+  mutable live : int;  (** How many members have not ended. *)
   mutable on_end : unit Suspend.resumer option;
   mutable stopped : bool;
 }
@@ -98,7 +100,7 @@ let rec iter f scope =
   in
   List.iter visit scope.members
 
-(* Those that have ended are removed when they are the most. *)
+(* Tasks that have ended are removed when they are the majority, so adding is amortised O(1). *)
 let add_member scope task =
   if scope.listed > (2 * scope.live) + 8 then begin
     scope.members <- List.filter (fun task -> not task.ended) scope.members;
@@ -109,7 +111,7 @@ let add_member scope task =
   scope.listed <- scope.listed + 1;
   scope.live <- scope.live + 1
 
-(* If a signal handler raises, it is called again. *)
+(* If a signal handler raises in it, it is called again, so it may run twice. *)
 let end_task task =
   let home = task.home in
   if not task.ended then begin

@@ -1,11 +1,12 @@
-(* A thread that must wait takes its continuation, leaves it to the structure, and then
-   throws to that of the next thread, in the place of a scheduler. In [Delimited] it takes
-   the stack down to a mark, and returns to what is below; here it takes all that remains
-   to be done, and below there is nothing. *)
+(* A thread that must wait takes its continuation and passes it to the structure. Then it
+   throws to the continuation of the next thread, so it does the work of a scheduler. In
+   [Delimited], a thread takes only the stack down to a mark, and returns to the scheduler
+   below the mark. Here it takes everything that remains to be done, so there is nothing below.
+   *)
 
 include Boxes
 
-(* When nobody is ready, the continuation of [start] goes on. *)
+(* The continuation of [start], which continues when no thread is ready. *)
 type exit = { mutable exit : unit Cont.t option }
 
 let style = Group.style ~name:"Callcc" (fun () -> { exit = None })
@@ -14,11 +15,11 @@ let dequeue group =
   if not (Group.turn group) then
     match (Group.data group).exit with
     | Some exit -> Cont.throw exit ()
-    | None -> assert false (* [start] has set it before any thread runs *)
+    | None -> assert false (* because [start] sets it before any thread runs *)
 
 (* --- Threads ---------------------------------------------------------------- *)
 
-(* A thread that waits in a structure performs an effect, which is a [callcc] too. *)
+(* A thread that waits in a structure performs an effect, which works like [callcc]. *)
 let meaning group =
   let { Prompt.meaning } = Direct.in_group style group in
   let meaning e =

@@ -13,7 +13,7 @@ exception Throw : 'a t * ('a, exn) result -> exn
 let throw k v = raise_notrace (Throw (k, Ok v))
 let throw_exn k e = raise_notrace (Throw (k, Error e))
 
-(* To be called last, so that no stack lies below the continuation but that of [run]. *)
+(* It must be a tail call, so that only the stack of [run] is below the continuation. *)
 let rec go_on : type a. a t -> (a, exn) result -> unit =
  fun k outcome ->
   match (k, outcome) with
@@ -32,7 +32,7 @@ and start ({ Prompt.meaning } as meanings) f =
   let effc (type a) (e : a Effect.t) : ((a, unit) continuation -> unit) option =
     match e with
     | Callcc f ->
-        (* [f] has a stack of its own, from which it may call [callcc] again. *)
+        (* [f] runs on a stack of its own, so that it may call [callcc] again. *)
         Some
           (fun stack ->
             let k = Captured stack in
@@ -59,7 +59,7 @@ let run f = start no_meaning f
 let fresh ?(meaning = no_meaning) f = Fresh (meaning, f)
 
 let refuse () =
-  invalid_arg "Cont.callcc: there is no continuation; call it in Cont.run"
+  invalid_arg "Cont.callcc: there is no continuation. Call it in Cont.run"
 
 let callcc f =
   try Effect.perform (Callcc f) with Effect.Unhandled (Callcc _) -> refuse ()

@@ -1,7 +1,7 @@
-(* Trampolined style with types: ['a t] is an operation that still lacks the rest of the
-   thread, and [>>=] makes that rest of what follows. So functions need not hand [k] on to
-   one another, and all that a thread does can be composed before it is done. When it is
-   done, it is as in [Trampoline]: the scheduler and the operations are the same. *)
+(* Trampolined style with types. An ['a t] is an operation that still lacks the rest of the
+   thread, and [>>=] makes this rest from the code that follows. So functions need not pass [k]
+   to one another, and a thread can be composed before it runs. At run time it works like
+   [Trampoline], with the same scheduler and the same operations. *)
 
 include Boxes
 
@@ -17,8 +17,8 @@ end)
 
 type 'a t = ('a -> unit) -> unit
 
-(* [t >>= f] lacks a [k]. When it gets one, [t] runs, and is told to call [f] with its
-   value, and to run what that gives, which is told to call [k]. *)
+(* [t >>= f] lacks a [k]. When it gets one, it runs [t]. With the value of [t] it calls [f],
+   and runs the result with [k]. *)
 let return v k = k v
 let ( >>= ) t f k = t (fun v -> f v k)
 let ( let* ) = ( >>= )

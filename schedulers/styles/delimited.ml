@@ -1,7 +1,7 @@
 (* A scheduler, [run], calls each thread above a prompt. A thread that must wait takes its
-   stack down to the prompt, as a function that goes on with it, and leaves this function
-   to the structure. What is left of the stack is the scheduler's, which goes on. In
-   trampolined style the thread has to make this function itself. *)
+   stack down to the prompt, as a function that continues the thread. It passes this function
+   to the structure. Only the scheduler's part of the stack is left, so the scheduler
+   continues. In trampolined style, the thread has to make this function itself. *)
 
 include Boxes
 
@@ -10,7 +10,7 @@ let prompt = Prompt.new_prompt ()
 
 (* --- Threads ---------------------------------------------------------------- *)
 
-(* A thread that waits in a structure performs an effect, which is a [shift0] too. *)
+(* A thread that waits in a structure performs an effect, which works like [shift0]. *)
 let spawn f =
   Group.spawn style (fun () ->
       let meaning = Direct.in_group style (Group.running style) in

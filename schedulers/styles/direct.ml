@@ -14,7 +14,7 @@ type wait = {
 }
 [@@unboxed]
 
-(* One thread: how often it is shielded, and which it is, once somebody has asked. *)
+(* The state of one thread. [who] is made when its identity is first needed. *)
 type thread = { mutable shields : int; mutable who : Who.t option }
 
 let shield thread k =

@@ -12,8 +12,8 @@ and 'a event = {
   system : t;
   mutable handlers : ('a -> verdict) handler list;  (** The oldest first. *)
   mutable newest : ('a -> verdict) handler list;
-      (** Those that came after [handlers], the newest first. *)
-  mutable id : 'a Type.Id.t option;  (** Made when it is asked for. *)
+      (** The handlers that came after [handlers], the newest first. *)
+  mutable id : 'a Type.Id.t option;  (** Made when it is first needed. *)
 }
 
 and any_handler = { handle : 'a. 'a event -> 'a -> verdict }
@@ -46,8 +46,8 @@ let same a b = Type.Id.provably_equal (id a) (id b)
 let on event f = event.newest <- { f; is_there = true } :: event.newest
 let on_any t f = t.any_handlers <- t.any_handlers @ [ { f; is_there = true } ]
 
-(* To be called before an event is presented. Handlers that come meanwhile are not
-   asked about it. *)
+(* Call it before an event is presented. Handlers that are added while the event is presented
+   don't get it. *)
 let in_order event =
   if not (List.is_empty event.newest) then begin
     event.handlers <- event.handlers @ List.rev event.newest;
@@ -55,7 +55,7 @@ let in_order event =
   end;
   event.handlers
 
-(* As long as it takes to ask those before it. *)
+(* It takes no longer than the presentation of the event to the handlers before this one. *)
 let[@tail_mod_cons] rec without handler = function
   | [] -> []
   | first :: rest when first == handler -> rest
@@ -71,7 +71,8 @@ let once event f =
   in
   event.newest <- handler :: event.newest
 
-(* Whether one of the handlers has not rejected, where [ask] asks one. *)
+(* Presents an event to each handler by [ask], until one doesn't reject it. The result is
+   [false] if all rejected it. *)
 let rec present ask ~remove = function
   | [] -> false
   | handler :: others -> (

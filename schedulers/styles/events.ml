@@ -1,13 +1,12 @@
-(* What a thread does next is a handler in an event system. An operation that must wait
-   makes an event of its own, adds the rest of the thread as its handler, and has the
-   structure announce the event. That is trampolined style, with one more step on the way
-   from the structure to the thread: the event queue, which other handlers of the program
-   may share. *)
+(* The next step of a thread is a handler in an event system. An operation that must wait makes
+   an event of its own, and adds the rest of the thread as its handler. The structure announces
+   the event. This is trampolined style with an event queue between the structure and the
+   thread. Other handlers of the program may share the queue. *)
 
 include Boxes
 
-(* Each group of threads has an event system of its own. When all that happened was dealt
-   with, a turn makes something happen. *)
+(* Each group of threads has an event system of its own. When all events were handled, a turn
+   makes new ones. *)
 let style =
   Group.style ~name:"Events" ~clear:Equeue.clear (fun () -> Equeue.create ())
 
@@ -19,8 +18,8 @@ end)
 
 let ( >>= ) operation k = operation k
 
-(* What is done when an operation was performed: a handler of an event that happens once,
-   when the operation calls its function. *)
+(* [k] becomes the handler of an event that happens once, when the operation calls its
+   function. *)
 let await operation k =
   let performed = Equeue.event (Group.data (Group.running style)) in
   Equeue.once performed k;

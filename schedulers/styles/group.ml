@@ -14,8 +14,8 @@ let () =
     | Deadlock threads ->
         Some
           (Printf.sprintf
-             "Concord_styles.Deadlock: nothing is left that could resume the \
-              threads that wait (%d)"
+             "Concord_styles.Deadlock: %d threads wait, and nothing is left \
+              that could resume them"
              threads)
     | Ended -> Some "Concord_styles.Ended"
     | _ -> None)
@@ -82,8 +82,8 @@ let enter style t =
   t.thread <- this_thread ();
   Atomically.update (Domain.DLS.get style.groups) (List.cons t)
 
-(* Not found any more from the first step on. If that is all, as a signal handler raises,
-   the next one to leave removes [t] from the list. *)
+(* From the first step on, [find] doesn't return [t]. If a signal handler raises before the
+   second step, the next group that leaves removes [t] from the list. *)
 let leave style t =
   t.phase <- Away;
   Atomically.update
@@ -117,8 +117,9 @@ let running style =
   | Some ({ phase = Running; _ } as t) -> t
   | Some _ | None ->
       Printf.ksprintf invalid_arg
-        "Concord_styles.%s: an operation that must wait was called by code \
-         that is in no thread of this style; spawn it, and call start"
+        "Concord_styles.%s: an operation that must wait was called outside of \
+         the threads of this style. Spawn the caller as a thread, and call \
+         start"
         style.name
 
 let data t = t.data
@@ -164,7 +165,7 @@ let add_wait t wait =
   t.waits.(n) <- Wait wait;
   t.n_waits <- n + 1
 
-(* The last one takes its place. *)
+(* The last wait is moved to the free slot. *)
 let remove_wait t wait =
   let n = t.n_waits - 1 in
   let (Wait last as any) = t.waits.(n) in
@@ -178,7 +179,7 @@ let resumer t wait =
   let wake () = wake t and turn _ = Deliver wait in
   Inbox.resumer t.turns ~wake wait.decision turn
 
-(* Whoever waits goes on with [Ended], unless it was resumed before. *)
+(* Each waiting thread continues with [Ended], unless it was resumed before. *)
 let resume_all t ~even_protected =
   for i = 0 to t.n_waits - 1 do
     let (Wait wait) = t.waits.(i) in
@@ -220,8 +221,9 @@ let wait t ~protected block go_on =
     let wait = begin_wait t ~protected go_on in
     offer t wait (resumer t wait) block go_on
 
-(* A turn leaves the queue when it has returned, or at the next look: it may throw to
-   another continuation, and a signal handler may raise before it has begun. *)
+(* A turn leaves the queue only when it has returned. It may throw to another continuation
+   instead, or a signal handler may raise before it has begun. So [perform] may see a turn
+   again, and begins it only once. *)
 let perform t turn =
   match turn with
   | Call ({ f; has_begun = false } as call) ->
@@ -236,9 +238,12 @@ let perform t turn =
       remove_wait t wait;
       t.has_performed <- true;
       wait.go_on (Decision.outcome wait.decision)
-  | Call _ | Go_on _ | Deliver _ -> (* begun before *) ()
+  | Call _ | Go_on _ | Deliver _ ->
+      (* It had begun before. *)
+      ()
 
-(* While threads keep the domain busy, the timers' thread would be late. *)
+(* While threads keep the domain busy, the timers' thread would be late. So the loop runs
+   timers too. *)
 let serve_timers t =
   if Inbox.served t.turns land 63 = 0 && not (Timer.is_idle ()) then
     Timer.run_due ()
@@ -249,7 +254,7 @@ let rec turn t =
   Inbox.serve t.turns (fun turn -> perform t turn)
   && (t.has_performed
     ||
-    (* that one had begun before *)
+    (* This turn had begun before, so try the next one. *)
     turn t)
 
 let is_ready t = not (Inbox.is_empty t.turns)

@@ -16,7 +16,7 @@ struct
     let name = "Concord_styles." ^ Group.name style
   end
 
-  (* A promise is here a function that takes the rest of the thread, and tells it the
+  (* Here, a promise is a function that takes the rest of the thread, and calls it with the
      outcome. *)
   module Operations =
     Monadic.Make_plain_named
@@ -57,8 +57,8 @@ struct
         ended (Result.fold ~ok:(fun _ -> None) ~error:Option.some outcome);
         go_on outcome)
 
-  (* As [Operations.sync], for an event of one operation that was tried already: then
-     neither promise nor stack is needed. *)
+  (* The same as [Operations.sync], for an event of one operation that was already tried without
+     success. It needs neither a promise nor a stack. *)
   let wait event k =
     match Event.simple event with
     | Some (Simple { operation; structure; arg; result }) ->
@@ -98,7 +98,7 @@ struct
     let message =
       Printf.sprintf
         "Concord_styles.%s: a thread of this style called an operation in \
-         direct style that must wait; use an operation of the style \
+         direct style that must wait. Use an operation of the style \
          (take_mvar, sync), or make the call in direct"
         (Group.name style)
     in

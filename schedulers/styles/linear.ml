@@ -1,7 +1,7 @@
 open Effect.Deep
 
-(* A block of its own for each continuation that is dropped: so the exception is told from
-   that of a handler further out, which drops while this computation unwinds. *)
+(* Each dropped continuation has a block of its own, by which its exception is recognised. An
+   outer handler may drop another continuation while this computation is unwound. *)
 type dropped = unit ref
 
 exception Dropped of dropped
@@ -11,13 +11,13 @@ let () =
     | Dropped _ -> Some "Concord_styles.Linear.Dropped"
     | _ -> None)
 
-(* [Fun.protect] wraps what a finaliser raises. *)
+(* [Fun.protect] wraps the exception of a finaliser. *)
 let rec is_of dropped = function
   | Dropped other -> other == dropped
   | Fun.Finally_raised e -> is_of dropped e
   | _ -> false
 
-(* Nothing runs, and no frame is looked at. *)
+(* Asking for a call stack of no frames is cheap, runs nothing, and raises if [k] was resumed. *)
 let was_resumed k =
   match get_callstack k 0 with
   | (_ : Printexc.raw_backtrace) -> false

@@ -20,13 +20,14 @@ let stop style =
   | Some ({ phase = Running; _ } as t) ->
       end_with style t Stopping;
       raise_notrace Ended
-  | Some t -> (* what was spawned is forgotten *) leave style t
+  | Some t ->
+      (* The threads that were spawned are forgotten. *)
+      leave style t
   | None -> ()
 
 (* --- The loop --------------------------------------------------------------- *)
 
-(* Unlike that of [Fun.protect], [finally] may raise: it is interrupted by a signal
-   handler. *)
+(* Unlike in [Fun.protect], [finally] may raise, because a signal handler may interrupt it. *)
 let finally f ~finally =
   match f () with
   | v ->
@@ -50,10 +51,10 @@ let in_host t =
       t.in_host <- Some in_host;
       in_host
 
-(* A thread or a domain that could have woken the loop may end without a word. In a task
-   of a host there is always something that could; and a timeout of the inner loop would
-   make the outer one, of another style, think so of itself. The time decides only when the
-   loop looks again, not what it finds. *)
+(* A thread or a domain that could have woken the loop may end, and nothing reports that. So
+   the loop checks for a deadlock again and again. It doesn't in a task of a host, because the
+   host may always wake it. A timeout there would also make an outer loop, of another style,
+   believe that it may be woken. Time decides only when the loop checks, not what it finds. *)
 let look_every = 1.
 
 let check_again ~in_host look =
@@ -75,26 +76,27 @@ let sleep t ~in_host suspend =
 
 let rec wait_for_turn t suspend =
   if not (Spin.until t.spin (fun () -> is_ready t)) then begin
-    (* [Deadlock] says less of a thread that is lost. *)
+    (* Lost threads are reported first, because [Deadlock] says less about them. *)
     Leaks.before_sleep ();
     let in_host = in_host t in
-    (* The last one who could may have done so meanwhile. *)
+    (* The last thread that could wake the loop may have done so and ended meanwhile, so
+       [is_ready] is checked last. *)
     if not (in_host || Host_kit.may_be_woken ~asleep:0 || is_ready t) then
       raise (Deadlock t.n_waits);
     sleep t ~in_host suspend;
     if not (is_ready t) then wait_for_turn t suspend
   end
 
-(* Those that are protected are waited for although the caller may be cancelled; if its
-   host refuses to suspend it, the system thread waits. *)
+(* The loop waits for protected threads even if its caller is cancelled. If the host refuses to
+   suspend the caller, the system thread waits. *)
 let wait_for_protected t =
   try Suspend.protect (fun () -> wait_for_turn t Reach.suspend_loop) with
   | Deadlock _ as e -> raise_notrace e
   | _ -> wait_for_turn t Host_kit.suspend_thread
 
-(* [leave] is not the last thing that [finally] does: a function of another module, called
-   last, would bring a polling point to its beginning, and what a signal handler raises
-   there would leave the group [Running] for ever. *)
+(* The call of [leave] in [finally] must not be a tail call. A tail call of another module's
+   function would add a polling point at the beginning of [finally]. If a signal handler raised
+   there, the group would stay [Running] forever. *)
 let run_turns style t ~outside run =
   Host_kit.using ?outside t.host @@ fun () ->
   finally
@@ -108,7 +110,7 @@ let run_turns style t ~outside run =
 
 let rec loop style t ~outside run =
   begin match
-    (* again: a signal handler may have raised the first time *)
+    (* This is done again, because a signal handler may have raised the first time. *)
     if is_ending t then resume_all t ~even_protected:false;
     run_turns style t ~outside run;
     if t.n_waits > 0 && not (is_ready t) then
@@ -117,14 +119,14 @@ let rec loop style t ~outside run =
   with
   | () -> ()
   | exception Deadlock _ when is_ending t ->
-      (* nothing can wake those that are protected *)
+      (* Nothing can wake the protected threads, so they are ended too. *)
       resume_all t ~even_protected:true
   | exception _ when is_ending t -> ()
   | exception e -> end_with style t (Failing (e, Printexc.get_raw_backtrace ()))
   end;
   if t.n_waits > 0 || is_ready t then loop style t ~outside run
 
-(* The loop catches everything, but for what a signal handler raises meanwhile. *)
+(* The loop catches all exceptions, except one that a signal handler raises while it does so. *)
 let rec insist style t ~outside run =
   match loop style t ~outside run with
   | () -> ()
@@ -135,8 +137,8 @@ let rec insist style t ~outside run =
 
 let refuse_to_start name =
   Printf.ksprintf invalid_arg
-    "Concord_styles.%s.start: called by a thread of this style; what a thread \
-     spawns runs without"
+    "Concord_styles.%s.start: called by a thread of this style. Threads that \
+     it spawns run without a call of start"
     name
 
 let start ?outside style run =

@@ -1,8 +1,8 @@
-(* An operation that must wait returns at once, with a promise of its value, and the thread
-   goes on: with what does not need the value. What does need it is told to the promise, by
-   [>>=]. When the structure gives the value, the promise is fulfilled, and calls what it
-   was told. So [>>=] has much to do: in the other styles the rest of a thread is handed
-   over, here it is connected, promise by promise. *)
+(* An operation that must wait returns a promise of its value at once. The thread continues
+   with code that doesn't need the value. Code that needs it is given to the promise by [>>=].
+   When the structure gives the value, the promise is fulfilled, and calls these functions. So
+   [>>=] has more to do than in the other styles. They pass on the rest of a thread as one
+   function, but here the rest is connected promise by promise. *)
 
 include Boxes
 
@@ -21,7 +21,8 @@ type 'a t = { mutable state : 'a state }
 
 and 'a state =
   | Ready of 'a
-  | Blocked of ('a -> unit) list  (** Who waits, the last one first. *)
+  | Blocked of ('a -> unit) list
+      (** The functions to call with the value, the last one first. *)
   | Link of 'a t
 
 let rec repr t =
@@ -37,14 +38,14 @@ let fulfill t v =
       t.state <- Ready v;
       List.iter (fun f -> f v) (List.rev waiters)
   | Ready _ -> invalid_arg "Promise.fulfill: the promise is ready already"
-  | Link _ -> assert false (* [repr] gives no link *)
+  | Link _ -> assert false (* because [repr] never returns a link *)
 
 let on_ready t f =
   let t = repr t in
   match t.state with
   | Ready v -> f v
   | Blocked waiters -> t.state <- Blocked (f :: waiters)
-  | Link _ -> assert false (* as above *)
+  | Link _ -> assert false (* because of [repr] *)
 
 let connect t t' =
   let t = repr t and t' = repr t' in
@@ -57,10 +58,11 @@ let connect t t' =
             t.state <- Blocked (waiters' @ waiters);
             t'.state <- Link t
         | Ready _ -> invalid_arg "Promise.connect: the promise is ready already"
-        | Link _ -> assert false)
-    | Link _ -> assert false (* as above *)
+        | Link _ -> assert false (* because of [repr] *))
+    | Link _ -> assert false (* because of [repr] *)
 
-(* [f v] is known only when [t] is ready; until then [result] stands for it. *)
+(* [f v] exists only when [t] is ready. Until then, [>>=] returns another promise, [result],
+   which is then connected to [f v]. *)
 let return = ready
 
 let ( >>= ) t f =
@@ -76,7 +78,7 @@ let ( let+ ) t f = t >>= fun v -> ready (f v)
 
 (* --- Threads ---------------------------------------------------------------- *)
 
-(* The promise of an operation that calls a function when it was performed. *)
+(* The promise of an operation that calls its argument when it was performed. *)
 let promise operation =
   let t = blocked () in
   operation (fun v -> fulfill t v);
@@ -105,7 +107,7 @@ let direct f = promise (Wait.direct f)
 let is_ready t =
   match (repr t).state with Ready _ -> true | Blocked _ | Link _ -> false
 
-(* Until [t] is ready, or until it is time to look again whether it may be. *)
+(* Sleeps until [t] is ready, or until it is time to check again whether it can become ready. *)
 let sleep t bell =
   let in_host = Loop.is_in_host () in
   let forget =
@@ -120,7 +122,7 @@ let sleep t bell =
 let may_be_woken t =
   Concord.Tools.Host_kit.may_be_woken ~asleep:0
   ||
-  (* by the last one who could *)
+  (* The last thread that could make [t] ready may have done so and ended meanwhile. *)
   is_ready t
 
 let claim t =

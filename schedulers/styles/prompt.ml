@@ -6,8 +6,9 @@ type ('a, 'b) body = (('a, exn) result -> 'b) -> 'b
 type 'b meaning = { meaning : 'a. 'a Effect.t -> ('a, 'b) body option }
 [@@unboxed]
 
-(* A mark on the stack is a handler, and part of the continuation that is taken there.
-   Without its prompt a subcontinuation has a handler that is asleep. *)
+(* The mark of a prompt on the stack is an effect handler. A continuation that is taken there
+   contains this handler. A subcontinuation must not contain its prompt, so the handler is put
+   to sleep. *)
 type mark = { mutable is_awake : bool }
 
 type ('a, 'b) subcont = {
@@ -16,8 +17,9 @@ type ('a, 'b) subcont = {
   taken_at : 'b t;
 }
 
-(* [Take] gives what is to be done where the continuation was taken, when that is pushed
-   again. [Shift] leaves the mark awake, so that it comes back with the continuation. *)
+(* The result of [Take] is a function that runs where the continuation was taken, when it is
+   pushed again. [Shift] leaves the mark awake, so that the prompt comes back with the
+   continuation. *)
 type _ Effect.t +=
   | Take : 'b t * (('a, 'b) subcont -> 'b) -> (unit -> 'a) Effect.t
   | Shift : 'b t * (('a -> 'b) -> 'b) -> 'a Effect.t
@@ -68,11 +70,12 @@ let push_prompt_subcont p ({ stack; mark; taken_at } as subcont) f =
   if Type.Id.uid taken_at <> Type.Id.uid p then
     push_prompt p (fun () -> push_subcont subcont f)
   else
-    (* after [continue] has found that the continuation is used for the first time *)
+    (* The mark is woken inside of [continue], which has checked by then that the continuation
+       is used for the first time. *)
     continue stack (fun () ->
         mark.is_awake <- true;
         f ())
 
-(* That is [take_subcont p (fun k -> f (fun v -> push_prompt_subcont p k (fun () -> v)))],
-   with less to do. *)
+(* The same as [take_subcont p (fun k -> f (fun v -> push_prompt_subcont p k (fun () -> v)))],
+   but faster. *)
 let shift0 p f = Effect.perform (Shift (p, f))

@@ -1,7 +1,7 @@
-(* The system keeps what remains to be done: a thread that must wait blocks, and the system
-   runs another one. So there is no scheduler here, and no continuation. What the other
-   styles have in [Group] is done with locks: who is in the set, the end, and whether
-   anything is left that could wake a thread. *)
+(* The system keeps the rest of each thread. A thread that must wait blocks, and the system
+   runs another one. So there is no scheduler here, and no continuation. Locks are used for the
+   things that the other styles do in [Group]. These are the set of threads, its end, and
+   whether anything is left that could wake a thread. *)
 
 include Boxes
 open Concord
@@ -11,9 +11,9 @@ module Reach = Concord.Private.Reach
 
 type ending = Not_yet | Stopping | Failing of exn * Printexc.raw_backtrace
 
-(* [waiting] counts the threads that wait and were not resumed. [start] looks what is to be
-   done each time that [rings] has changed; then [bell] wakes it. All else is under
-   [lock]. *)
+(* [waiting] counts the threads that wait and were not resumed. Each change of [rings] makes
+   [start] check what has to be done, and [bell] wakes it for that. [lock] guards all other
+   fields. *)
 type group = {
   to_begin : (unit -> unit) Queue.t;
   live : (int, thread) Hashtbl.t;
@@ -30,7 +30,8 @@ and thread = { group : group; mutable interrupt : even_protected:bool -> unit }
 let lock = Lock.create ()
 let locked f = Lock.protect lock f
 
-(* The groups of their threads, and of those that have spawned their first threads. *)
+(* The group of each thread. A thread that has spawned the first threads of a group, and has
+   not called [start], has that group too. *)
 let groups : (int, group) Hashtbl.t = Hashtbl.create 16
 let this_thread () = Thread.id (Thread.self ())
 let find () = locked (fun () -> Hashtbl.find_opt groups (this_thread ()))
@@ -52,7 +53,8 @@ let take_fifo = Mailbox.take
 let sync = Event.sync
 let no_interrupt ~even_protected:_ = ()
 
-(* In this order: a thread that is spawned in between is one more that does not wait. *)
+(* [waiting] is read first. So if a thread is spawned in between, it counts as one that doesn't
+   wait. *)
 let all_wait group =
   let waiting = Atomic.get group.waiting in
   waiting = locked (fun () -> Hashtbl.length group.live)
@@ -61,13 +63,14 @@ let all_wait group =
 
    State    Left by     To       By whom
    Not_yet  begin_wait  Counted  the thread, once it can be resumed
-   Not_yet  end_wait    Over     whoever resumes it, or the thread if it need not wait
-   Counted  end_wait    Over     the same; it then counts one less
+   Not_yet  end_wait    Over     the code that resumes it, or the thread if it need not wait
+   Counted  end_wait    Over     the same, which then decrements [waiting]
    Over     (never)
 
-   A thread that looks whether it must wait does not wait yet: what it finds may be from
-   somebody who has nothing more to do. It does not wait any more when it is being resumed;
-   then [resumer] may still refuse, because the thread goes on for another reason. *)
+   A thread that checks whether it must wait is not counted yet, because it may find a value
+   from a thread that has ended since. While a thread is being resumed, it is no longer
+   counted. Then [resumer] may still refuse, because the thread continues for another reason.
+   *)
 type count = Not_yet | Counted | Over
 
 let suspend ({ group; _ } as thread) ~protected block =
@@ -94,8 +97,8 @@ let suspend ({ group; _ } as thread) ~protected block =
     in
     if not protected then raise_if_stopped group;
     let found = block resumer in
-    (* What it has found is not taken from it. Else either [end_with] comes later, and
-       sees [interrupt], or it came before. *)
+    (* If it has found a value, it keeps it. Otherwise, either [end_with] comes later and sees
+       [interrupt], or it came before and [is_ending] is true. *)
     if Option.is_none found then begin
       thread.interrupt <- interrupt;
       if is_ending group then interrupt ~even_protected:false;
@@ -162,8 +165,8 @@ let create_thread group f v =
       (Hashtbl.length group.live)
       message
 
-(* Each thread begins the next one, and then itself. It cannot end, nor look for its
-   group, before it is registered. *)
+(* Each thread starts the next one before it runs its own function. The lock is held until the
+   new thread is registered, so it can neither end nor look up its group before that. *)
 let rec begin_next group =
   locked @@ fun () ->
   match Queue.take_opt group.to_begin with
@@ -209,7 +212,7 @@ let yield () =
   Thread.yield ();
   Option.iter raise_if_stopped (find ())
 
-(* --- The whole -------------------------------------------------------------- *)
+(* --- The start -------------------------------------------------------------- *)
 
 let sleep group ~rings =
   let wake () = ignore ((Atomic.get group.bell) (Ok ()) : bool) in
@@ -220,8 +223,8 @@ let sleep group ~rings =
           Atomic.set group.bell resumer;
           if Atomic.get group.rings = rings then None else Some ()))
 
-(* The last one who could wake a thread may have done so meanwhile: then that thread does
-   not wait any more, or waits again and has rung. *)
+(* The last code that could wake a thread may have done so meanwhile. Then that thread no
+   longer waits, or it waits again and has changed [rings]. So both are checked again. *)
 let is_stuck group ~live ~rings =
   all_wait group
   && (not (Host_kit.may_be_woken ~asleep:live))
@@ -240,7 +243,7 @@ let rec wait_for_all group =
     wait_for_all group
   end
 
-(* Again, as a signal handler may raise while the first exception is dealt with. *)
+(* This repeats, because a signal handler may raise while the first exception is handled. *)
 let rec to_the_end group f =
   match f () with
   | () -> ()

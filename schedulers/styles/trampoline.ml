@@ -1,8 +1,8 @@
-(* A thread says itself what comes next: each operation that may wait takes a function [k],
-   the rest of the thread. An operation that need not wait calls [k] at once. One that
-   must wait leaves [k] to the structure, and returns: to the loop [run], which bounces to
-   the next thread. Nothing is captured, no stack is switched, and of a thread that waits
-   there is nothing but [k]. *)
+(* A thread passes on its own rest. Each operation that may wait takes a function [k], which is
+   the rest of the thread. An operation that need not wait calls [k] at once. An operation that
+   must wait passes [k] to the structure, and returns to the loop [run], which bounces to the
+   next thread. No continuation is captured, and no stack is switched. A waiting thread
+   consists only of its [k]. *)
 
 include Boxes
 
@@ -19,8 +19,8 @@ let ( >>= ) operation k = operation k
 
 (* --- Threads ---------------------------------------------------------------- *)
 
-(* A thread that has not begun is a function already; to give way is to become one that
-   has not gone on. A thread ends by calling no operation any more. *)
+(* A thread that has not begun is a function. A thread that yields becomes such a function
+   again. A thread ends when it calls no further operation. *)
 let spawn f = Group.spawn style f
 let close operation () = operation ignore
 let yield k = Group.enqueue (Group.running style) k

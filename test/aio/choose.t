@@ -12,9 +12,9 @@ Where there is an io_uring, which the probe asks the system, it is taken:
 What is neither is refused, once somebody waits:
 
   $ CONCORD_AIO=kqueue ./choose.exe
-  CONCORD_AIO=kqueue: kqueue is none of the words poll, io_uring and domain
+  CONCORD_AIO=kqueue: kqueue is unknown, use the words poll, io_uring and domain
 
 What contradicts itself is refused, too:
 
   $ CONCORD_AIO=poll,io_uring ./choose.exe
-  CONCORD_AIO=poll,io_uring: poll and io_uring exclude each other
+  CONCORD_AIO=poll,io_uring: use either poll or io_uring, not both

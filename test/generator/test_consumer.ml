@@ -140,7 +140,7 @@ let in_itself () =
         match Consumer.push !t 2 with
         | () -> Alcotest.fail "not refused"
         | exception Invalid_argument text ->
-            yes text (contains text "is running"));
+            yes text (contains text "is already running"));
   Consumer.push !t 1;
   Consumer.finish !t
 

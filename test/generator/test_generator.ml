@@ -172,7 +172,8 @@ let closing_fails ~ahead () =
 let refused what f =
   match f () with
   | (_ : int option) -> Alcotest.failf "%s: not refused" what
-  | exception Invalid_argument text -> yes text (contains text "is running")
+  | exception Invalid_argument text ->
+      yes text (contains text "is already running")
 
 let in_itself () =
   let g = ref (Generator.of_list []) in

@@ -3,8 +3,10 @@ module Race = Concord_test_support.Race
 open QCheck
 open STM
 
-let denied name =
-  Error (Sys_error ("Rwlock." ^ name ^ ": Operation not permitted"))
+let denied name mode =
+  Error
+    (Sys_error
+       (Printf.sprintf "Rwlock.%s: no task holds the lock to %s" name mode))
 
 module Spec = struct
   type sut = Rwlock.t
@@ -107,11 +109,11 @@ module Spec = struct
     | Read_unlock, Res ((Result (Unit, Exn), _), r) -> (
         match state with
         | Read_by _ -> r = Ok ()
-        | Free | Written -> r = denied "read_unlock")
+        | Free | Written -> r = denied "read_unlock" "read")
     | Write_unlock, Res ((Result (Unit, Exn), _), r) ->
-        r = if state = Written then Ok () else denied "write_unlock"
+        r = if state = Written then Ok () else denied "write_unlock" "write"
     | Downgrade, Res ((Result (Unit, Exn), _), r) ->
-        r = if state = Written then Ok () else denied "downgrade"
+        r = if state = Written then Ok () else denied "downgrade" "write"
     | Waiters, Res ((Int, _), n) -> n = 0
     | (Read_lock | Write_lock), Res ((Unit, _), ()) -> true
     | (Read | Write), Res ((Bool, _), entered) -> not entered

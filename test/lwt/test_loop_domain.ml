@@ -138,7 +138,7 @@ let another_loop () =
     match with_domain nothing (fun _ -> Alcotest.fail "called") with
     | () -> Alcotest.fail "it returned"
     | exception Failure message ->
-        yes "says why" (contains message "Lwt has one loop only")
+        yes "says why" (contains message "Lwt has only one loop")
   in
   let try_in run =
     run (fun () ->
@@ -162,7 +162,8 @@ let bad_grace () =
     (fun (grace, shown) ->
       raises "grace"
         (Invalid_argument
-           (Printf.sprintf "Concord_lwt.with_domain: a grace of %s seconds"
+           (Printf.sprintf
+              "Concord_lwt.with_domain: grace must be at least 0, but is %s"
               shown))
         (fun () ->
           with_domain ~grace (fun () -> Alcotest.fail "created") ignore))

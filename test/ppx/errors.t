@@ -11,70 +11,70 @@ What is no lazy value:
 
   $ compile 'let x = [%lazy]'
   File "user.ml", line 1, characters 8-15:
-  Error: [%lazy] lacks its expression: [%lazy e]
+  Error: [%lazy] needs an expression. Write [%lazy e]
   $ compile 'let x = [%lazy: int]'
   File "user.ml", line 1, characters 8-20:
-  Error: [%lazy: ...] is no type: that of a lazy t is t Concord.Lazy.t
+  Error: [%lazy: ...] isn't a type. The type of a lazy t is t Concord.Lazy.t
   $ compile 'let x = [%lazy: val x : int]'
   File "user.ml", line 1, characters 8-28:
-  Error: [%lazy: ...] takes an expression, no signature: [%lazy e]
+  Error: [%lazy: ...] takes an expression, not a signature. Write [%lazy e]
   $ compile 'let x = [%lazy? x]'
   File "user.ml", line 1, characters 8-18:
-  Error: [%lazy? ...] is no pattern: use Concord.Lazy.force
+  Error: [%lazy? ...] isn't a pattern. Use Concord.Lazy.force
   $ compile 'let x = [%lazy type t]'
   File "user.ml", line 1, characters 8-22:
-  Error: [%lazy ...] takes one expression: [%lazy e]
+  Error: [%lazy ...] takes one expression. Write [%lazy e]
   $ compile 'let x = [%lazy let y = 1]'
   File "user.ml", line 1, characters 8-25:
-  Error: [%lazy let ...] lacks the in of its let
+  Error: [%lazy let ...] needs an in after its let
   $ compile 'let x = [%lazy 1 [@@attribute]]'
   File "user.ml", line 1, characters 8-31:
-  Error: [%lazy ...] takes one expression: [%lazy e]
+  Error: [%lazy ...] takes one expression. Write [%lazy e]
   $ compile 'let x = [%lazy 1;; 2]'
   File "user.ml", line 1, characters 8-21:
-  Error: [%lazy ...] takes one expression: [%lazy e]
+  Error: [%lazy ...] takes one expression. Write [%lazy e]
   $ compile '[%%lazy 1]'
   File "user.ml", line 1, characters 0-10:
-  Error: [%%lazy ...] is no definition: write let%lazy x = e
+  Error: [%%lazy ...] isn't a definition. Write let%lazy x = e
   $ compile '[%%lazy]'
   File "user.ml", line 1, characters 0-8:
-  Error: [%%lazy ...] is no definition: write let%lazy x = e
+  Error: [%%lazy ...] isn't a definition. Write let%lazy x = e
   $ compile 'module%lazy M = N'
   File "user.ml", line 1, characters 0-17:
-  Error: [%%lazy ...] is no definition: write let%lazy x = e
+  Error: [%%lazy ...] isn't a definition. Write let%lazy x = e
   $ compile 'type t = [%lazy: int]'
   File "user.ml", line 1, characters 9-21:
-  Error: [%lazy ...] is no type: that of a lazy t is t Concord.Lazy.t
+  Error: [%lazy ...] isn't a type. The type of a lazy t is t Concord.Lazy.t
   $ compile 'let f [%lazy? x] = x'
   File "user.ml", line 1, characters 6-16:
-  Error: [%lazy ...] is no pattern: use Concord.Lazy.force
+  Error: [%lazy ...] isn't a pattern. Use Concord.Lazy.force
   $ compile 'module type S = sig val%lazy x : int end'
   File "user.ml", line 1, characters 20-36:
-  Error: %lazy is not for signatures: write val x : t Concord.Lazy.t
+  Error: %lazy can't be used in a signature. Write val x : t Concord.Lazy.t
 
 What is no variable, and has no quantifiers:
 
   $ compile 'let%lazy _ = 1'
   File "user.ml", line 1, characters 9-10:
-  Error: let%lazy binds variables only: take the value apart where it is forced
+  Error: let%lazy can bind only variables. Match where you force the value
   $ compile 'let%lazy () = ()'
   File "user.ml", line 1, characters 9-11:
-  Error: let%lazy binds variables only: take the value apart where it is forced
+  Error: let%lazy can bind only variables. Match where you force the value
   $ compile 'let f () = let%lazy x = 1 and (y, z) = 2 in x'
   File "user.ml", line 1, characters 30-36:
-  Error: let%lazy binds variables only: take the value apart where it is forced
+  Error: let%lazy can bind only variables. Match where you force the value
   $ compile 'let%lazy rec x = 1 and (y as z) = 2'
   File "user.ml", line 1, characters 23-31:
-  Error: let%lazy binds variables only: take the value apart where it is forced
+  Error: let%lazy can bind only variables. Match where you force the value
   $ compile 'let%lazy x : '"'"'a. '"'"'a list = []'
   File "user.ml", line 1, characters 13-24:
-  Error: let%lazy: a Concord.Lazy.t is not polymorphic
+  Error: let%lazy can't bind a polymorphic value. Remove the quantifiers
   $ compile 'let%lazy x : type a. a list = []'
   File "user.ml", line 1, characters 18-19:
-  Error: let%lazy: a Concord.Lazy.t is not polymorphic
+  Error: let%lazy can't bind a polymorphic value. Remove the quantifiers
   $ compile 'let%lazy (_ : int) = 1'
   File "user.ml", line 1, characters 10-11:
-  Error: let%lazy binds variables only: take the value apart where it is forced
+  Error: let%lazy can bind only variables. Match where you force the value
 
 The other bindings are lazy values all the same, for the sake of editors:
 
@@ -82,7 +82,7 @@ The other bindings are lazy values all the same, for the sake of editors:
   let x = Ppx_concord_runtime.from_fun (fun () -> f 1)
   and _ =
     [%ocaml.error
-      "let%lazy binds variables only: take the value apart where it is forced"]
+      "let%lazy can bind only variables. Match where you force the value"]
 
 Errors of types and warnings are where the user's code is:
 
@@ -178,16 +178,16 @@ A whole file. What cannot be forced is refused where it stands:
   [1]
   $ keyword 'let f (lazy x) ?(y = x) () = x + y'
   File "user.ml", line 1, characters 39-40:
-  Error: lazy: this default comes after a lazy pattern, whose variables it
+  Error: lazy: this default can't use variables of a lazy pattern, or of a
   $ keyword 'class c (lazy x) = object method x : int = x end'
   File "user.ml", line 1, characters 26-34:
-  Error: lazy: no value can be forced in this place; take it apart by a match
+  Error: lazy: a lazy pattern can't be used here. Use a match expression
   $ keyword 'class c = let lazy x = lazy 1 in object method x : int = x end'
   File "user.ml", line 1, characters 32-38:
-  Error: lazy: no value can be forced in this place; take it apart by a match
+  Error: lazy: a lazy pattern can't be used here. Use a match expression
   $ keyword 'let rec (lazy x) = lazy 1 and y = 2'
   File "user.ml", line 1, characters 26-34:
-  Error: lazy: no value can be forced in this place; take it apart by a match
+  Error: lazy: a lazy pattern can't be used here. Use a match expression
   $ echo '[@@@concord.lazy] let f = function%other lazy x -> x' >user.ml; ./pp.exe -impl user.ml
   let f =
     [%other

@@ -71,17 +71,20 @@ let texts =
       "block returns Some v: calls of block: expected 1, but it was 2";
     says "what was raised" (broken "end" closes)
       "a resumer is called again: raised Invalid_argument";
-    says "a hang" (broken ~seconds:0.5 "H4" forgets) "hangs: no result in 0.5 s";
+    says "a hang"
+      (broken ~seconds:0.5 "H4" forgets)
+      "hangs (no result in 0.5 s)";
     says "the end" (broken "H2" exits) "the process exited with code 3";
     says "a signal" (broken "H2" crashes) "the process was killed by SIGSEGV";
     says "which protect" (broken "protect" ends)
-      "a task is cancelled in the inner of two: the inner protect's end has \
-       ended the outer one";
+      "a task is cancelled in the inner of two protects: the task was \
+       cancelled in the outer protect, after the inner one had ended";
     says "which failure"
       (broken "failures" swallows)
-      "another task raises after the first one has ended: nobody hears of it";
-    says "that nothing goes on" (broken "S3" cancels)
-      "nothing is left that could go on"
+      "another task raises after the first one has ended: a task raised, but \
+       run returned and nothing was printed on stderr";
+    says "that nothing is left" (broken "S3" cancels)
+      "nothing is left that could resume one"
 
 (* In its exact order: not one of the races has to be lost. *)
 let race_by_hand =
@@ -89,10 +92,10 @@ let race_by_hand =
   and runs = declared ~fault:Runs_in_resumer "H2" in
   fun () ->
     says "the sleep" (broken "H4" sleeps)
-      "resumed when the loop begins to sleep: the loop sleeps, and a task is \
-       ready";
+      "a task is resumed when the loop begins to sleep: the loop sleeps \
+       although a task is ready";
     says "who runs the task" (broken "H2" runs)
-      "by another task: the resumer runs the task"
+      "by another task: the resumer runs the task inside the call"
 
 (* Where everything would hang, the cause is said once, and soon. *)
 let first_of_all =
@@ -101,13 +104,15 @@ let first_of_all =
   in
   let cases =
     [
-      case Is_never_innermost "reach" "the effect never reached your handler";
-      case Has_no_handler "reach" "the effect never reached your handler";
+      case Is_never_innermost "reach"
+        "the effect Suspend never reached your handler";
+      case Has_no_handler "reach"
+        "the effect Suspend never reached your handler";
       case Starves_while_one_waits "reach" "the scheduler starves it";
       case Starves_one_spawned "turns"
-        "of 3 tasks that are spawned, number 3 never runs";
+        "of 3 tasks that are spawned, number 3 has not run for 4 s";
       case Starves_one_resumed "turns"
-        "of 3 tasks that are resumed, number 3 never runs";
+        "of 3 tasks that are resumed, number 3 has not run for 4 s";
     ]
   in
   let look (host, clause, cause) =
@@ -124,7 +129,7 @@ let first_of_all =
         | Not_offered why ->
             Alcotest.(check string)
               line.clause
-              (Printf.sprintf "not looked at: %s is broken" clause)
+              (Printf.sprintf "skipped, because %s is broken" clause)
               why)
       report.lines
   in
@@ -144,7 +149,7 @@ let slow () =
     Trial.run ~seconds:1. [ Trial.case "rounds" (rounds ~alive) ]
   in
   yes "kept" (verdict true = Report.Kept);
-  yes "hangs" (verdict false = Report.Broken "rounds: hangs: no result in 1 s")
+  yes "hangs" (verdict false = Report.Broken "rounds: hangs (no result in 1 s)")
 
 let refused what f =
   match f () with
@@ -170,9 +175,11 @@ let printed_report () =
       "a host (seed 7)";
       "H1       kept    this";
       "protect  BROKEN  seen";
-      "         asked:  that";
+      "         rule:   that";
       "S3       -       why";
       "1 kept, 1 broken, 1 not offered";
+      "Concord_suspend has the contract. The pages \"For authors of \
+       schedulers\" and \"Writing a structure\" explain this report.";
       "";
     ]
     (String.split_on_char '\n' (Report.to_string report));

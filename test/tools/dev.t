@@ -34,10 +34,10 @@ What the machine lacks is installed with opam: to say so, ./dev needs no apt, no
   $ mkdir bare; for program in bash cat dirname; do ln -s "$(command -v $program)" bare/; done
   $ bare() { (export PATH=$PWD/bare CONCORD_TOOLCHAIN=$1; bash ./dev setup); }
   $ bare auto
-  dev: the host lacks dune: install OCaml >= 5.1 and the libraries with opam (opam switch create . --deps-only --with-test -y); only Debian can have a private toolchain
+  dev: the host lacks dune. Install OCaml >= 5.1 and the libraries with opam (opam switch create . --deps-only --with-test -y). Only Debian can have a private toolchain
   [1]
   $ bare host
-  dev: CONCORD_TOOLCHAIN=host, but the host lacks dune: install it with opam (opam switch create . --deps-only --with-test -y)
+  dev: CONCORD_TOOLCHAIN=host, but the host lacks dune. Install it with opam (opam switch create . --deps-only --with-test -y)
   [1]
 
 The switch of this folder is used, even if it is not the current one.
@@ -131,7 +131,7 @@ Two at once: the second one waits for the first, and if both begin at once, it s
   $ dev test test_latch
   dune build --root ROOT --no-print-directory --force @test/unit/runtest-test_latch
   Error: Another Dune instance is currently running. Aborting...
-  dev: another dune is running in this checkout, so nothing was tested: try again when it has ended
+  dev: another dune is running in this checkout, so nothing was tested. Try again when it has ended
   [1]
   $ rm output
   $ dev test --failed
@@ -156,7 +156,7 @@ What takes too long is killed, with what came of it, and told.
   the test was killed
   $ mv dune.before bin/dune
   $ CONCORD_TEST_LIMIT=soon dev test test_mvar
-  dev: test: CONCORD_TEST_LIMIT=soon: give a whole number of seconds, or 0 for no limit
+  dev: test: CONCORD_TEST_LIMIT is 'soon', but it must be a whole number of seconds, or 0 for no limit
   [1]
   $ dev test test_mvar 2>/dev/null
   25 passed, 0 failed
@@ -167,46 +167,46 @@ What cannot be.
   test/ppx: errors whole
   test/unit: test_latch test_mutex test_mvar
   test/unit/queues: test_mvar test_stream
-  dev: test: nothing above, and no folder, is named 'test_mvra' (did you mean test_mvar?)
+  dev: test: no test above, and no folder, is named 'test_mvra' (did you mean test_mvar?)
   [1]
   $ dev test mvar test_latch
   test/ppx: errors whole
   test/unit: test_latch test_mutex test_mvar
   test/unit/queues: test_mvar test_stream
-  dev: test: nothing above, and no folder, is named 'mvar' (did you mean test_mvar?)
+  dev: test: no test above, and no folder, is named 'mvar' (did you mean test_mvar?)
   [1]
   $ dev test nothing_like_it
   test/ppx: errors whole
   test/unit: test_latch test_mutex test_mvar
   test/unit/queues: test_mvar test_stream
-  dev: test: nothing above, and no folder, is named 'nothing_like_it'
+  dev: test: no test above, and no folder, is named 'nothing_like_it'
   [1]
   $ dev watch test/unti
   test/ppx: errors whole
   test/unit: test_latch test_mutex test_mvar
   test/unit/queues: test_mvar test_stream
-  dev: watch: nothing above, and no folder, is named 'test/unti' (did you mean test/unit?)
+  dev: watch: no test above, and no folder, is named 'test/unti' (did you mean test/unit?)
   [1]
   $ dev test --lnog
-  dev: test: unknown option '--lnog' (there are --failed, --force, --list, --long, --compiler, --bytecode, --peers and --tsan)
+  dev: test: unknown option '--lnog'. The options are --failed, --force, --list, --long, --compiler, --bytecode, --peers and --tsan
   [1]
   $ dev test --peers picos,moonpol
-  dev: test: --peers: there is no peer 'moonpol' (there are async, picos, moonpool and miou)
+  dev: test: --peers: there is no peer 'moonpol'. The peers are async, picos, moonpool and miou
   [1]
   $ dev test --compiler 5.2
-  dev: test: --compiler: there are 5.3 and 5.5 (got '5.2')
+  dev: test: --compiler: the version must be 5.3 or 5.5 (got '5.2')
   [1]
   $ dev test --failed test_mvar
-  dev: test: --failed chooses the tests itself: leave out 'test_mvar'
+  dev: test: --failed chooses the tests itself, so leave out 'test_mvar'
   [1]
   $ dev test -- --help
-  dev: test: -- passes arguments to a program: which one? (./dev test test_mvar -- --help)
+  dev: test: -- passes arguments to a program, so name one, for example ./dev test test_mvar -- --help
   [1]
   $ dev test unit -- --help
-  dev: test: -- passes arguments to one program, which test/unit is not
+  dev: test: -- passes arguments to one program, but test/unit is not a program
   [1]
   $ dev test test_mvar -- --help
-  dev: test: -- passes arguments to one program, and these are 2: test/unit/test_mvar, test/unit/queues/test_mvar
+  dev: test: -- passes arguments to one program, but these are 2: test/unit/test_mvar, test/unit/queues/test_mvar
   [1]
   $ dev bulid 2>&1 | tail -n 1
   dev: unknown command 'bulid'
@@ -214,10 +214,10 @@ What cannot be.
   dev: doc: takes one version (got '1.0' and 'here')
   [1]
   $ dev doc --open
-  dev: doc: unknown option '--open' (a version is all that it takes)
+  dev: doc: unknown option '--open'. It takes only a version
   [1]
   $ dev doc a/b
-  dev: doc: 'a/b' is no version
+  dev: doc: 'a/b' is not a version
   [1]
 
 The toplevel, in the folder from which it is called.
@@ -233,10 +233,10 @@ Groups of the benchmark that there are not, before anything is built.
 
   $ mkdir bench; printf '%s\n' mvar cancel-cost >bench/groups.txt
   $ dev bench mvar no-such-group
-  dev: bench: there is no group 'no-such-group' (there are mvar, cancel-cost)
+  dev: bench: there is no group 'no-such-group'. The groups are mvar, cancel-cost
   [2]
   $ dev bench --json --quick --minutes=1 -- cancel
-  dev: bench: there is no group 'cancel' (there are mvar, cancel-cost)
+  dev: bench: there is no group 'cancel'. The groups are mvar, cancel-cost
   [2]
   $ mkdir -p _build-release/default/bench
   $ printf '#!/bin/sh\necho "bench $*"\n' >_build-release/default/bench/main.exe
@@ -251,22 +251,22 @@ Groups of the benchmark that there are not, before anything is built.
 What a release needs before anything is made.
 
   $ dev release
-  dev: release: which version? (./dev release 1.0.0)
+  dev: release: name a version, for example ./dev release 1.0.0
   [1]
   $ dev release 1/0
-  dev: release: '1/0' is no version
+  dev: release: '1/0' is not a version
   [1]
   $ dev release 1.0 --fast
-  dev: release: unknown option '--fast' (there is --quick)
+  dev: release: unknown option '--fast'. The only option is --quick
   [1]
   $ printf '#!/bin/sh\n[ ! -e changed ]\n' >bin/git; chmod +x bin/git
   $ echo '# Unreleased' >CHANGES.md
   $ dev release 1.0
-  dev: release: CHANGES.md does not begin with '# 1.0' (--quick does not ask for that)
+  dev: release: CHANGES.md does not begin with '# 1.0' (--quick does not check this)
   [1]
   $ touch changed
   $ dev release 1.0 --quick
-  dev: release: there are changes that are not committed
+  dev: release: some changes are not committed. Commit them first
   [1]
   $ rm changed bin/git
 
@@ -305,7 +305,7 @@ Those that failed are recorded: a program, a cram test, a page, and what does no
   File "lib/mvar.mli", line 1, characters 0-0:
   File "test/unit/queues/test_stream.ml", lines 3-4, characters 1-12:
   dev: failed: lib, test/ppx/errors, test/ppx/whole, test/unit/queues/test_stream, test/unit/test_latch
-  dev: ./dev test --failed runs these again
+  dev: run ./dev test --failed to run these again
   [1]
   $ dev test --failed
   dune build --root ROOT --no-print-directory @@lib/runtest @test/ppx/errors @test/ppx/whole @test/unit/queues/runtest-test_stream @test/unit/runtest-test_latch
@@ -318,7 +318,7 @@ Those that failed are recorded: a program, a cram test, a page, and what does no
   File "lib/mvar.mli", line 1, characters 0-0:
   File "test/unit/queues/test_stream.ml", lines 3-4, characters 1-12:
   dev: failed: lib, test/ppx/errors, test/ppx/whole, test/unit/queues/test_stream, test/unit/test_latch
-  dev: ./dev test --failed runs these again
+  dev: run ./dev test --failed to run these again
   [1]
 
 A run takes from the record what passes, and leaves what it does not run.
@@ -334,7 +334,7 @@ A run takes from the record what passes, and leaves what it does not run.
   $ dev test --failed
   dune build --root ROOT --no-print-directory @@lib/runtest @test/unit/queues/runtest-test_stream
   dev: failed: lib, test/unit/queues/test_stream
-  dev: ./dev test --failed runs these again
+  dev: run ./dev test --failed to run these again
   [1]
 
 Where nothing is reported, nothing was built.
@@ -342,7 +342,7 @@ Where nothing is reported, nothing was built.
   $ dev test test_mutex
   dune build --root ROOT --no-print-directory --force @test/unit/runtest-test_mutex
   dev: failed: test/unit/test_mutex
-  dev: ./dev test --failed runs these again
+  dev: run ./dev test --failed to run these again
   [1]
   $ rm output
   $ dev test

@@ -46,7 +46,7 @@ What can be wrong in a file.
   lib/counter.ml:3: n < 0: negated
   lib/counter.ml:3: invalid_arg "make": left out
   $ $mutate --list --only 1-2 lib/counter.ml
-  mutate: --only: no fault can be made on the lines 1 to 2 (--list shows all)
+  mutate: --only: no fault can be made on lines 1 to 2 (--list shows all)
   [2]
   $ $mutate --list --only 9
   lib/counter.ml:9: (Atomic.compare_and_set t before (n + 1, s)): answers always false
@@ -54,28 +54,28 @@ What can be wrong in a file.
   lib/counter.ml:9: n + 1: - for +
   lib/counter.ml:9: n + 1: without + 1
   $ $mutate --only 9-x lib/counter.ml
-  mutate: --only: '9-x' is not a line, as 12, nor lines, as 12-20
+  mutate: --only: '9-x' is neither a line (12) nor a range of lines (12-20)
   [2]
   $ $mutate --only
-  mutate: --only: which line? (--only 12)
+  mutate: --only needs a line, for example --only 12
   [2]
   $ $mutate --list --sample 2 --only 14-18 lib/counter.ml
   lib/counter.ml:14: false: true for false
   lib/counter.ml:18: n - 2: + for -
   $ $mutate --sample 0 lib/counter.ml
-  mutate: --sample: '0' is not a number of faults, as 20
+  mutate: --sample: '0' is not a positive number of faults (for example 20)
   [2]
   $ $mutate --lst lib/counter.ml
-  mutate: unknown option '--lst' (there are --list, --near, --only LINE, --own, --sample NUMBER and --verbose)
+  mutate: unknown option '--lst'. The options are --list, --near, --only LINE, --own, --sample NUMBER and --verbose
   [2]
   $ $mutate lib/conter.ml
-  mutate: there is no file 'lib/conter.ml': give one of the library, as lib/structures/latch.ml
+  mutate: there is no file 'lib/conter.ml'. Name a file of the library, for example lib/structures/latch.ml
   [2]
   $ $mutate /bin/sh
-  mutate: '/bin/sh' is not an .ml file of $TESTCASE_ROOT: give one of the library, as lib/structures/latch.ml
+  mutate: '/bin/sh' is not an .ml file of $TESTCASE_ROOT. Name a file of the library, for example lib/structures/latch.ml
   [2]
   $ echo '{|' >lib/wrong.ml; $mutate lib/wrong.ml; rm lib/wrong.ml
-  mutate: 'lib/wrong.ml' is not OCaml without a preprocessor
+  mutate: 'lib/wrong.ml' does not parse as OCaml (files that need a preprocessor are not supported)
 
 What can be wrong in a step.
 
@@ -161,19 +161,19 @@ and notices some of the faults.
   lib/counter.ml:9: (Atomic.compare_and_set t before (n + 1, s)): answers always true: survives
   lib/counter.ml:9: n + 1: - for +: noticed
   lib/counter.ml:9: n + 1: without + 1: survives
-  lib/counter.ml: 4 noticed, 1 of them by a test that hangs; 3 survive; 1 do not compile
+  lib/counter.ml: 4 noticed, 1 of them because a test hangs. 3 survive. 1 do not compile
   [1]
   $ $mutate --near --only 9-10 lib/counter.ml <tests
   lib/counter.ml: 4 faults, tried with test_counter, then model_counter, then test_by_helper test_by_shared
   lib/counter.ml:9: (Atomic.compare_and_set t before (n + 1, s)): answers always true
   lib/counter.ml:9: n + 1: - for +
   lib/counter.ml:9: n + 1: without + 1
-  lib/counter.ml: 1 noticed, 0 of them by a test that hangs; 3 survive; 0 do not compile
+  lib/counter.ml: 1 noticed, 0 of them because a test hangs. 3 survive. 0 do not compile
   [1]
 
 Where the tests fail without any fault, they cannot tell.
 
   $ sed -i 's/n < 0/n <= 0/' lib/counter.ml; $mutate --only 9 lib/counter.ml <tests
   lib/counter.ml: 4 faults, tried with test_counter, then model_counter, then test_by_helper test_by_shared, then test_double
-  mutate: the tests of lib/counter.ml fail, or take ten minutes, without any fault
+  mutate: the tests of lib/counter.ml fail, or take ten minutes, even without a fault
   [2]

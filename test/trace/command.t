@@ -56,11 +56,11 @@ Programs that cannot be traced.
   concord-trace: there is no program ./no-such-program
   [127]
   $ concord-trace --no-table -o none.json true
-  concord-trace: true has no events of OCaml's runtime: it is not a program of OCaml 5.1 or later
+  concord-trace: true emitted no events of OCaml's runtime, so it isn't a program of OCaml 5.1 or later
   concord-trace: none.json can be opened in https://ui.perfetto.dev
   $ concord-trace --no-table -o none.json ./alone.exe
   alone
-  concord-trace: ./alone.exe told nothing: it does not use Concord, or it was linked with a version before Concord.Tools.Trace
+  concord-trace: ./alone.exe emitted no events of Concord, so it doesn't use Concord, or its version of Concord has no Concord.Tools.Trace
   concord-trace: none.json can be opened in https://ui.perfetto.dev
 
 It ends as the program does, whose options are its own.
@@ -150,9 +150,9 @@ Or if it was started with the variable.
 
   $ sleep 20 &
   $ concord-trace --pid $! 2>&1 | sed 's/process [0-9]*/process N/'
-  concord-trace: process N does not handle the signal: it was not started with CONCORD_DEBUG=sigusr2, and has not called Concord.Tools.Trace.on_signal
+  concord-trace: process N has no handler for SIGUSR2. Start it with CONCORD_DEBUG=sigusr2, or call Concord.Tools.Trace.on_signal in it
   $ kill $!
   $ concord-trace --pid 999999999 2>&1 | sed 's/[0-9][0-9]*/N/'
   concord-trace: process N cannot be traced: No such process
   $ concord-trace --pid 1 ./meeting.exe 2>&1 | tail -n 1
-  concord-trace: there is both --pid and a PROGRAM
+  concord-trace: give either --pid or PROGRAM, not both

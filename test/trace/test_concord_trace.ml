@@ -227,7 +227,7 @@ let refused () =
   in
   refuses "no-such-program" "there is no program no-such-program";
   refuses "./no-such-program" "there is no program ./no-such-program";
-  refuses "./meeting.txt" "./meeting.txt is not a program that can be run"
+  refuses "./meeting.txt" "./meeting.txt is not an executable file"
 
 let () =
   Check.run "concord_trace"

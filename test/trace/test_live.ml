@@ -134,7 +134,7 @@ let after_a_loss () =
   Check.yes "in one line"
     (Check.contains
        (Live.line live ~now_ns:(10 * second) ~since:1.)
-       "1 wait (and 1 may, as events were lost)");
+       "1 waiting (and perhaps 1 more, because events were lost)");
   (* of another process it says nothing *)
   Check.strings "another process"
     [ "fifo 0 1 1"; "longest waits" ]
@@ -151,7 +151,8 @@ let lost_ends () =
     ]
   in
   Check.yes "counted"
-    (List.mem "  1 waits are over, but their ends were lost" (table items))
+    (List.mem "  1 waits ended, but the events of their ends were lost"
+       (table items))
 
 (* What is over takes no room in the end. *)
 let forgotten () =

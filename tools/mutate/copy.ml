@@ -1,7 +1,7 @@
-(* The process that runs, to be ended with this one. *)
+(* The process that runs now. It is ended together with this one. *)
 let running = ref None
 
-(* Makes the copy, goes there, and removes it at the end, however that comes. *)
+(* Makes the copy, changes into it, and removes it at the end, even after a signal. *)
 let enter root =
   let copy = Filename.temp_dir "concord-mutate-" "" in
   at_exit (fun () ->
@@ -30,8 +30,8 @@ let enter root =
 
 type result = Passed | Failed | Too_long
 
-(* What dune prints goes to [log]. A variable that a fault leaves unused is no
-   error. A fault may allocate without end, so memory is limited to 8 GB. *)
+(* The output of dune goes to [log]. A variable that is unused because of a fault is not an
+   error. The memory is limited to 8 GB, because a fault may allocate without end. *)
 let log = "_mutate.log"
 
 let dune ?(cache = "disabled") ~limit targets =
@@ -75,7 +75,7 @@ let dune ?(cache = "disabled") ~limit targets =
   | WEXITED (124 | 137) | WSIGNALED _ | WSTOPPED _ -> Too_long
   | WEXITED _ -> Failed
 
-(* Building says whether a fault compiles, apart from running. *)
+(* Building is a step of its own, because it tells whether a fault compiles. *)
 let build ?cache tests =
   let program { Dependants.folder; name; _ } =
     Printf.sprintf "./%s/%s.exe" folder name

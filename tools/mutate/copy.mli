@@ -1,20 +1,20 @@
-(** A copy of the project, in which faults are made, and dune in it. *)
+(** A copy of the project, for faults, and runs of dune in it. *)
 
 val enter : string -> unit
-(** [enter root] copies the project at [root], without what dune and git keep
-    there, and makes the copy the current folder. It is removed when the process
-    ends, also by a signal, after what runs in it has ended. *)
+(** [enter root] copies the project at [root], except the folders of dune and
+    git, and makes the copy the current folder. When the process ends, even by a
+    signal, the programs in the copy end first, and then the copy is removed. *)
 
 type result = Passed | Failed | Too_long
 
 val build : ?cache:string -> Dependants.test list -> result
-(** [build tests] builds these programs, which it does not run: this fails if
-    something does not compile. [cache] is dune's option, and ["disabled"] by
-    default. *)
+(** [build tests] builds these programs without running them. So it fails only
+    if something does not compile. [cache] is dune's option, which is
+    ["disabled"] by default. *)
 
 val run : limit:int -> Dependants.test list -> result
 (** [run ~limit tests] runs these programs until one fails, for at most [limit]
     seconds. *)
 
 val printed : unit -> string
-(** [printed ()] is what dune printed the last time. *)
+(** [printed ()] is the last output of dune. *)

@@ -10,7 +10,7 @@ let rec read ic =
       | [ folder; name; alias ] -> { folder; name; alias } :: read ic
       | _ -> failwith ("not a test: " ^ line))
 
-(* Every .ml below [folder], but in what dune and git keep there. *)
+(* Every .ml file below [folder], except those in the folders of dune and git. *)
 let rec sources folder =
   List.concat_map
     (fun entry ->
@@ -33,17 +33,18 @@ let named path =
 
 let meet a b = not (Names.disjoint a b)
 
-(* The file of a program: where it is copied from elsewhere, the one of that name. *)
+(* The file of a program. If the program is copied from another folder, it is the file of that
+   name. *)
 let main files { folder; name; _ } =
   let file = name ^ ".ml" in
   let here = Filename.concat folder file in
   if List.mem here files then Some here
   else List.find_opt (fun path -> Filename.basename path = file) files
 
-(* What a program names, with the files that it names of its folder, and of the
-   folders in test/support, which hold cases and hosts. (What is in test/support itself serves
-   all tests.) These are not the library's, also where they have the name of one of
-   its modules. *)
+(* The names that a program uses, including those in the files of its folder that it names, and
+   in the folders of test/support, which have cases and hosts. (The files directly in
+   test/support serve all tests.) These files are not the library's, even if they have the name
+   of one of its modules. *)
 let program files test =
   let beside path name =
     let file = String.uncapitalize_ascii name ^ ".ml" in
@@ -66,7 +67,7 @@ let program files test =
   in
   go Names.empty Names.empty (Option.to_list (main files test))
 
-(* [file], those that name it, those that name one of these, and so on. *)
+(* [file], the files that name it, the files that name one of these, and so on. *)
 let levels file =
   let library =
     List.concat_map sources
@@ -90,7 +91,7 @@ let levels file =
   in
   go Names.empty (Names.singleton (module_of file))
 
-(* What follows the first underscore: test_latch and stm_latch are named after
+(* The part after the first underscore. For example, test_latch and stm_latch are named after
    lib/latch.ml. *)
 let is_named_after file { name; _ } =
   match String.index_opt name '_' with

@@ -1,6 +1,6 @@
-(* ./dev mutate: makes small faults in files of the library, one by one, in a
-   copy of the project, and prints those that no test notices. Its standard
-   input is the list of the tests. *)
+(* ./dev mutate: makes small faults in files of the library, one by one, in a copy of the
+   project. It prints the faults that no test notices. Its standard input is the list of
+   tests. *)
 
 let fail fmt =
   Format.kasprintf
@@ -23,12 +23,16 @@ let lines text =
   match List.map int_of_string_opt (String.split_on_char '-' text) with
   | [ Some line ] -> (line, line)
   | [ Some first; Some last ] when first <= last -> (first, last)
-  | _ -> fail "--only: '%s' is not a line, as 12, nor lines, as 12-20" text
+  | _ ->
+      fail "--only: '%s' is neither a line (12) nor a range of lines (12-20)"
+        text
 
 let number text =
   match int_of_string_opt text with
   | Some n when n > 0 -> n
-  | _ -> fail "--sample: '%s' is not a number of faults, as 20" text
+  | _ ->
+      fail "--sample: '%s' is not a positive number of faults (for example 20)"
+        text
 
 let rec request r = function
   | "--root" :: root :: rest -> request { r with root } rest
@@ -36,15 +40,16 @@ let rec request r = function
   | "--own" :: rest -> request { r with reach = Own } rest
   | "--near" :: rest -> request { r with reach = Near } rest
   | "--verbose" :: rest -> request { r with verbose = true } rest
-  | [ "--only" ] -> fail "--only: which line? (--only 12)"
+  | [ "--only" ] -> fail "--only needs a line, for example --only 12"
   | "--only" :: text :: rest -> request { r with only = Some (lines text) } rest
-  | [ "--sample" ] -> fail "--sample: how many faults? (--sample 20)"
+  | [ "--sample" ] ->
+      fail "--sample needs a number of faults, for example --sample 20"
   | "--sample" :: text :: rest ->
       request { r with sample = Some (number text) } rest
   | option :: _ when String.starts_with ~prefix:"-" option ->
       fail
-        "unknown option '%s' (there are --list, --near, --only LINE, --own, \
-         --sample NUMBER and --verbose)"
+        "unknown option '%s'. The options are --list, --near, --only LINE, \
+         --own, --sample NUMBER and --verbose"
         option
   | file :: rest -> request { r with files = r.files @ [ file ] } rest
   | [] -> r
@@ -61,7 +66,7 @@ let from_root root file =
     | Some path -> Unix.realpath path
     | None ->
         fail
-          "there is no file '%s': give one of the library, as \
+          "there is no file '%s'. Name a file of the library, for example \
            lib/structures/latch.ml"
           file
   in
@@ -69,13 +74,13 @@ let from_root root file =
   if not (String.starts_with ~prefix path && Filename.check_suffix path ".ml")
   then
     fail
-      "'%s' is not an .ml file of %s: give one of the library, as \
+      "'%s' is not an .ml file of %s. Name a file of the library, for example \
        lib/structures/latch.ml"
       file root;
   let n = String.length prefix in
   String.sub path n (String.length path - n)
 
-(* At most [n] of them, at equal distances. *)
+(* At most [n] of the elements, at equal distances. *)
 let spread n all =
   let total = List.length all in
   let is_chosen i = (i + 1) * n / total > i * n / total in
@@ -92,13 +97,17 @@ let faults { only; sample; _ } file =
   | all ->
       let all = List.filter wanted all in
       Option.fold sample ~none:all ~some:(fun n -> spread n all)
-  | exception _ -> fail "'%s' is not OCaml without a preprocessor" file
+  | exception _ ->
+      fail
+        "'%s' does not parse as OCaml (files that need a preprocessor are not \
+         supported)"
+        file
 
 let pp_fault file ppf (fault : Mutation.t) =
   Format.fprintf ppf "%s:%d: %a" file fault.line (Mutation.pp (read file)) fault
 
-(* A stage, with the seconds that it may take: several times what it takes without
-   a fault, as a fault may make a test wait for ever. *)
+(* A stage has tests and a time limit in seconds. The limit is several times the duration
+   without a fault, because a fault may make a test wait forever. *)
 type stage = { tests : Dependants.test list; limit : int Lazy.t }
 
 let stage file source tests =
@@ -108,7 +117,8 @@ let stage file source tests =
     let start = Unix.gettimeofday () in
     if built <> Copy.Passed || Copy.run ~limit:600 tests <> Passed then begin
       prerr_string (Copy.printed ());
-      fail "the tests of %s fail, or take ten minutes, without any fault" file
+      fail "the tests of %s fail, or take ten minutes, even without a fault"
+        file
     end;
     5 + int_of_float (3. *. (Unix.gettimeofday () -. start))
   in
@@ -137,13 +147,13 @@ let rec verdict file mutant = function
 let names stage =
   String.concat " " (List.map (fun { Dependants.name; _ } -> name) stage)
 
-(* Returns whether none of the faults survives. *)
+(* Returns [true] if the tests notice all faults. *)
 let try_all tests ({ reach; verbose; _ } as request) file =
   let source = read file in
   match (faults request file, Dependants.stages reach tests file) with
   | [], _ -> true
   | faults, [] ->
-      Format.printf "%s: %d faults, and no test names it@." file
+      Format.printf "%s: %d faults, but no test names this file@." file
         (List.length faults);
       false
   | faults, stages ->
@@ -165,7 +175,7 @@ let try_all tests ({ reach; verbose; _ } as request) file =
       let verdicts = List.mapi try_one faults in
       let count v = List.length (List.filter (( = ) v) verdicts) in
       Format.printf
-        "%s: %d noticed, %d of them by a test that hangs; %d survive; %d do \
+        "%s: %d noticed, %d of them because a test hangs. %d survive. %d do \
          not compile@."
         file
         (count Noticed + count Hangs)
@@ -203,9 +213,7 @@ let () =
   if possible = [] then begin
     Option.iter
       (fun (first, last) ->
-        fail
-          "--only: no fault can be made on the lines %d to %d (--list shows \
-           all)"
+        fail "--only: no fault can be made on lines %d to %d (--list shows all)"
           first last)
       only;
     fail "no fault can be made in %s" (String.concat ", " files)
@@ -217,7 +225,7 @@ let () =
   else begin
     let tests = Dependants.read stdin in
     (try Copy.enter root with Failure why | Sys_error why -> fail "%s" why);
-    (* All of them, also after one that survives. *)
+    (* Tries all files, even after a fault has survived. *)
     let clean = List.map (try_all tests request) files in
     exit (if List.for_all Fun.id clean then 0 else 1)
   end

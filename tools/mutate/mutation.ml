@@ -6,7 +6,7 @@ let apply source { start; stop; text; _ } =
   String.sub source 0 start ^ text
   ^ String.sub source stop (String.length source - stop)
 
-(* On one line, and not longer than is needed to recognise it. *)
+(* Puts the text on one line, and shortens it to what is needed to recognise it. *)
 let short text =
   let words =
     String.split_on_char ' ' (String.map (function '\n' -> ' ' | c -> c) text)
@@ -46,14 +46,14 @@ let is_index source =
       | _ -> false)
     (Parse.implementation (lexbuf source))
 
-(* The name of a value or a constructor, as it is written. *)
+(* The name of a value or a constructor, as the source has it. *)
 let name e =
   match e.pexp_desc with
   | Pexp_ident { txt; _ } | Pexp_construct ({ txt; _ }, None) ->
       String.concat "." (Longident.flatten txt)
   | _ -> ""
 
-(* Both names of each are of the same kind: infix, or a value. *)
+(* Both names of a pair are of the same kind, infix operators or ordinary values. *)
 let exchanged =
   [
     ("&&", "||"); ("<", "<="); (">", ">="); ("=", "<>"); ("==", "!="); ("+", "-");
@@ -79,7 +79,7 @@ let is_apply_of names e =
 
 let is_compare_and_set = is_apply_of [ "Atomic.compare_and_set" ]
 
-(* [Step.Done] for [Step.Again], and [Done] for [Again]. *)
+(* Replaces [Step.Again] by [Step.Done], and [Again] by [Done]. *)
 let beside written other =
   match String.rindex_opt written '.' with
   | Some dot -> String.sub written 0 (dot + 1) ^ other
@@ -87,7 +87,7 @@ let beside written other =
 
 let last_name { Location.txt; _ } = Longident.last txt
 
-(* The expressions directly below. *)
+(* The direct subexpressions. *)
 let parts e =
   let found = ref [] in
   let expr _ e = found := e :: !found in
@@ -108,8 +108,8 @@ let all source =
     let line = e.pexp_loc.loc_start.pos_lnum in
     found := { start = start e; stop = stop e; text; line; what } :: !found
   in
-  (* What [=] or [==] compares is negated there, and what [compare_and_set]
-     answers is replaced there. *)
+  (* A comparison by [=] or [==] is negated at that operator, and the answer of a
+     [compare_and_set] is replaced there too. So this handles only other conditions. *)
   let condition e =
     let inner = without_not e in
     if
@@ -121,7 +121,7 @@ let all source =
           replace e ("(" ^ slice e' ^ ")") "negated"
       | _ -> replace e ("(not (" ^ slice e ^ "))") "negated"
   in
-  (* Of an [if], the branch is what is dropped. *)
+  (* An [if] without [else] is not left out itself, because its branch is. *)
   let statement e =
     match e.pexp_desc with
     | Pexp_ifthenelse (_, _, None) | Pexp_assert _ | Pexp_sequence _ -> ()
@@ -155,8 +155,8 @@ let all source =
     always "true";
     always "false"
   in
-  (* What a step must do: see lib/waiting/step.mli. What is left out is named all the
-     same, because otherwise the compiler could complain that a name is not used. *)
+  (* Faults in the steps of lib/waiting/step.mli. The text that a fault leaves out is still
+     named, because the compiler could complain about an unused name. *)
   let hand_over e constructor fields =
     let field name =
       List.find_opt (fun (label, _) -> last_name label = name) fields
@@ -234,7 +234,8 @@ let all source =
     | Pexp_assert _ -> ()
     | Pexp_ifthenelse (c, branch, otherwise) ->
         condition c;
-        (* Otherwise it is as if [compare_and_set] answered the contrary. *)
+        (* If the condition is a [compare_and_set], leaving out the branch would be the same
+           fault as the contrary answer. *)
         if otherwise = None && not (is_compare_and_set (without_not c)) then
           statement branch;
         all_of_it ()
@@ -270,7 +271,7 @@ let all source =
                 } ) );
           ] )
       when name f = "ignore" ->
-        (* what it answers makes no difference *)
+        (* its answer makes no difference *)
         arguments args
     | Pexp_apply (f, [ _; _; (_, next) ])
       when List.mem (name f) [ "Step.resume_all"; "resume_all" ] ->

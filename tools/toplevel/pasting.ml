@@ -1,4 +1,4 @@
-(* [In_phrase n]: of an example whose prompt stands in column [n]. *)
+(* [In_phrase n] is in an example whose prompt is in column [n]. *)
 type state = Ordinary | In_phrase of int | In_answer
 type t = { mutable state : state }
 
@@ -10,8 +10,8 @@ let indentation line =
   in
   spaces 0
 
-(* The column of the prompt that a line of an example begins with, and what
-   follows the prompt. *)
+(* The column of the prompt at the beginning of a line of an example, and the text after the
+   prompt. *)
 let after_prompt line =
   let n = indentation line and prompt = "# " in
   let text = String.sub line n (String.length line - n) in
@@ -30,7 +30,7 @@ let line t ~more text =
   let result =
     match (t.state, after_prompt text) with
     | (Ordinary | In_answer), Some (n, text) -> phrase n text
-    (* The phrase before has no [;;]. *)
+    (* The previous phrase has no [;;], so this adds it. *)
     | In_phrase m, Some (n, text) when n <= m ->
         Option.map (fun text -> ";;\n" ^ text) (phrase n text)
     | In_phrase n, _ when is_blank text || indentation text > n -> phrase n text
@@ -40,7 +40,7 @@ let line t ~more text =
     | In_answer, None -> None
     | Ordinary, None -> Some text
   in
-  (* Whoever types after an example is not answered for it. *)
+  (* After an example, text that the user types must not be taken for an answer. *)
   if t.state = In_answer && not more then t.state <- Ordinary;
   result
 
@@ -49,8 +49,8 @@ let ending t =
 
 (* --- The toplevel's input --- *)
 
-(* Read from the descriptor itself: what a channel has read ahead could not be
-   seen to be there. *)
+(* Reads from the descriptor directly, because it can't be seen whether a channel has read
+   ahead. *)
 let chunk = Bytes.create 4096
 let pending = Buffer.create 4096
 let at_end = ref false
@@ -66,7 +66,7 @@ let rec refill () =
   | n -> Buffer.add_subbytes pending chunk 0 n
   | exception Unix.Unix_error (EINTR, _, _) -> refill ()
 
-(* The next line, without its end; [None] at the end of the input. *)
+(* Returns the next line, without its end, or [None] at the end of the input. *)
 let rec next_line () =
   let text = Buffer.contents pending in
   match String.index_opt text '\n' with
@@ -86,9 +86,9 @@ let is_more () = Buffer.length pending > 0 || ((not !at_end) && is_readable ())
 
 let read =
   let t = create () in
-  (* What the toplevel has not read yet: a line that is longer than its buffer,
-     or another line. It forgets what it has read beyond the end of a phrase; so
-     it is given one line at a time. *)
+  (* The text that the toplevel has not read yet: the rest of a line that is longer than its
+     buffer, or another line. The toplevel forgets what it has read beyond the end of a phrase,
+     so it gets one line at a time. *)
   let rest = ref "" in
   let give buffer length =
     let n = min length (String.index !rest '\n' + 1) in

@@ -1,19 +1,20 @@
-(** Examples that are copied from the documentation, for a toplevel.
+(** Lets a toplevel accept examples that are copied from the documentation.
 
-    What is linked with this takes an example as it is printed, with the prompts
-    and the answers. A line that begins with ["# "] begins a phrase, which ends
-    with [;;], or before the first line that is not indented more. The lines
-    from there to the next prompt are an answer, and are left out as long as
-    more input is there already. All else is read as ever. *)
+    A program that is linked with this accepts an example as it is printed, with
+    its prompts and answers. A line that begins with ["# "] begins a phrase. The
+    phrase ends with [;;], or before the first line that is not indented more.
+    The lines from there to the next prompt are an answer. They are left out as
+    long as more input is available at once. All other input is read as usual.
+*)
 
 type t
 
 val create : unit -> t
 
 val line : t -> more:bool -> string -> string option
-(** [line t ~more text] is what the toplevel is to read for the line [text],
-    without its end, and [None] for one to be left out. [more] tells whether
-    input follows without delay. *)
+(** [line t ~more text] is the text that the toplevel should read for the line
+    [text] (without its end), or [None] if the line is left out. [more] is
+    [true] if more input is available at once. *)
 
 val ending : t -> string option
-(** What the toplevel is to read at the end of the input. *)
+(** The text that the toplevel should read at the end of the input. *)

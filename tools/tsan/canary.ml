@@ -1,5 +1,5 @@
-(* A race, which ThreadSanitizer must report: else a run without reports means nothing. It does
-   not see each one, so there are many. *)
+(* ThreadSanitizer must report this race, because otherwise a run without reports would mean
+   nothing. It misses some races, so there are many here. *)
 let[@inline never] race field ready =
   Atomic.incr ready;
   while Atomic.get ready < 2 do

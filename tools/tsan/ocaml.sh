@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# tools/tsan/ocaml.sh FOLDER: builds, in FOLDER, an OCaml with ThreadSanitizer and the libraries that the tests need, from
-# the archives in FOLDER/sources. This runs inside the toolchain.
+# tools/tsan/ocaml.sh FOLDER: builds, in FOLDER, an OCaml with ThreadSanitizer, and the libraries that the tests need. The
+# sources are the archives in FOLDER/sources. This runs inside the toolchain.
 set -euo pipefail
 
 tools=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/..
@@ -9,7 +9,7 @@ mkdir source alcotest
 tar -xf sources/ocaml_*.orig.tar.* -C source --strip-components=1
 tar -xf sources/ocaml-alcotest_*.orig.tar.* -C alcotest --strip-components=1
 cd source
-# Since GCC 16 __tsan_func_exit takes no argument. OCaml 5.4.1 knows that, but for this one call.
+# Since GCC 16, __tsan_func_exit takes no argument. OCaml 5.4.1 still passes one in this one call.
 sed -i 's/__tsan_func_exit(NULL)/caml_tsan_func_exit()/' runtime/weak.c
 ./configure --prefix="$1" --enable-tsan --disable-ocamldoc --disable-ocamltest --disable-debugger \
   --disable-debug-runtime --disable-instrumented-runtime

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# tools/tsan/run.sh PROJECT FOLDER [NAME...] <TESTS: builds the tests with the OCaml in FOLDER, which has ThreadSanitizer,
-# runs those of these names or all, one after the other, and fails on any race that tools/tsan/suppressions does not list.
-# TESTS are lines of list_tests (tools/tests.sh): other programs are started by tests, which know their arguments. This runs
-# inside the toolchain.
+# tools/tsan/run.sh PROJECT FOLDER [NAME...] <TESTS: builds the tests with the OCaml in FOLDER, which has ThreadSanitizer. It
+# runs the named tests, or all, one after the other, and fails on any race that tools/tsan/suppressions does not list. TESTS
+# are lines of list_tests (tools/tests.sh). Other programs are started by tests, which know their arguments. This runs inside
+# the toolchain.
 set -euo pipefail
 
 top=$1 tsan=$2 names=("${@:3}")
@@ -10,27 +10,27 @@ build=$top/_build-tsan reports=$top/_build-tsan/reports
 say() { printf 'tsan: %s\n' "$*" >&2; }
 
 # Leaves out tests that ThreadSanitizer changes:
-# - Those that measure the heap and the depth of the stack. They have one domain.
-# - Those that are about signals, on the main thread too. If a handler raises at the beginning of a function, OCaml's
+# - Tests that measure the heap and the depth of the stack. They have one domain.
+# - Tests about signals, even on the main thread. If a handler raises at the beginning of a function, OCaml's
 #   instrumentation loses count of the calls, and after some thousands ThreadSanitizer itself crashes (OCaml 5.4.1; a loop of
 #   List.iter is enough).
-# - test_styles, for the same reason: it also crashes after some exceptions that f x raises in f x y, if f has one argument.
-#   What the styles do with domains is in test_styles_domains.
-# - Those that must be the only thread, because ThreadSanitizer has one of its own. One of them, test_alone, also has children
-#   of fork spawn domains. There ThreadSanitizer reports races within OCaml's runtime, in C, between accesses that hold the
+# - test_styles, for the same reason. ThreadSanitizer also crashes after some exceptions that f x raises in f x y, if f has one
+#   argument. The styles' use of domains is tested in test_styles_domains.
+# - Tests that must be the only thread, because ThreadSanitizer has a thread of its own. In one of them, test_alone, children
+#   of fork also spawn domains. There ThreadSanitizer reports races within OCaml's runtime, in C, between accesses that hold the
 #   same lock.
 is_wanted() {
   case $1 in
   *_memory | test_fifo_signals | test_styles_signals | test_*interrupted | test_styles | test_styles_deadlock | test_wakers | \
     test_alone | test_leaks_thread)
-    [ "${#names[@]}" = 0 ] || [[ " ${names[*]} " != *" $1 "* ]] || say "$1: left out; tools/tsan/run.sh says why"
+    [ "${#names[@]}" = 0 ] || [[ " ${names[*]} " != *" $1 "* ]] || say "$1: left out, for a reason that is in tools/tsan/run.sh"
     return 1
     ;;
   esac
   [ "${#names[@]}" = 0 ] || [[ " ${names[*]} " = *" $1 "* ]]
 }
 
-# Prints, for each race of the program named $1, or of all, the first OCaml function of its first stack.
+# Prints the first OCaml function of the first stack of each race, for the program named $1 or for all.
 races_of() {
   find "$reports" -name "${1:-*}.[0-9]*" -exec awk '
     /^WARNING: ThreadSanitizer/ { if (wanted) print "(no OCaml function)"; wanted = 1 }
@@ -38,8 +38,8 @@ races_of() {
     END { if (wanted) print "(no OCaml function)" }' {} +
 }
 
-# A race is reported into a file, as Alcotest hides what a test prints. Of mutexes only races are of interest: there are
-# tests that misuse them. A test may fork, although it has threads.
+# Races are reported in files, because Alcotest hides a test's output. Misuse of mutexes is not reported, because some tests
+# misuse them on purpose. A test may fork although it has threads.
 run() {
   local name=$1 program=$2
   TSAN_OPTIONS="suppressions=$top/tools/tsan/suppressions print_suppressions=1 log_path=$reports/$name
@@ -49,8 +49,8 @@ run() {
 
 export OCAMLFIND_CONF=$tsan/findlib.conf PATH=$tsan/bin:$PATH
 cd "$top"
-# The tests of these names, or all, as "PATH NAME", the path without its ending. Of concord-aio's only those that need no
-# other scheduler.
+# The tests of these names, or all, as "PATH NAME", where the path has no extension. The tests of concord-aio that need another
+# scheduler are left out.
 tests=()
 while read -r folder name _; do
   path=$folder/$name
@@ -67,27 +67,27 @@ if [ "${#names[@]}" != 0 ]; then
   targets=()
   for name in "${names[@]}"; do
     path=$(printf '%s\n' "${tests[@]}" | awk -v name="$name" '$2 == name { print $1; exit }')
-    [ -n "$path" ] || { say "test: --tsan has no test that is named '$name'"; exit 1; }
+    [ -n "$path" ] || { say "test: --tsan: no test is named '$name'"; exit 1; }
     targets+=("./$path.exe")
-    # It may start other programs of its folder.
+    # The test may start other programs of its folder.
     if [[ $path != test/aio/* ]] && grep -q '^(executable' "${path%/*}/dune"; then targets+=("@@${path%/*}/all"); fi
   done
 fi
-say "building: the first time this takes minutes, as the compiler is instrumented too"
-# Dune runs some of the tests when it builds everything: not yet.
+say "building, which takes minutes the first time, because the compiler is instrumented too"
+# The build may already run some of the tests, so reports are off until it has ended.
 TSAN_OPTIONS=report_bugs=0 dune build --root . --no-print-directory --build-dir "$build" \
   --only-packages concord,concord-suspend,concord-generator,concord-schedulers,concord-testkit,concord-aio "${targets[@]}"
 
 rm -rf "$reports"
 mkdir "$reports"
 
-# A run without reports is worth something only if there would be one.
+# A run without reports means something only if a real race is reported, so this checks one first.
 cp tools/tsan/canary.ml "$reports/"
 (cd "$reports" && ocamlfind ocamlopt -g -package unix,threads.posix -linkpkg canary.ml -o canary.exe)
 result=0
 run canary "$reports/canary.exe" || result=$?
 if [ $result != 66 ] || ! races_of canary | grep -q 'camlCanary\.race_'; then
-  say "ThreadSanitizer does not report the race in tools/tsan/canary.ml (exit code $result): see $reports"
+  say "ThreadSanitizer does not report the race in tools/tsan/canary.ml (exit code $result). See $reports"
   exit 1
 fi
 rm "$reports"/canary*
@@ -95,19 +95,19 @@ rm "$reports"/canary*
 failed=() n=0
 for test in "${tests[@]}"; do
   program=$build/default/${test% *}.exe name=${test#* }
-  # A test of another package is not built.
+  # A test that was not built belongs to another package.
   [ -e "$program" ] || continue
   if ! is_wanted "$name"; then continue; fi
   n=$((n + 1)) start=$SECONDS
   for attempt in first last; do
     result=0
     (cd "$(dirname "$program")" && run "$name" "$program") || result=$?
-    # What it started, and what ends at once or not at all, does not tell by the exit code.
+    # The exit code doesn't show races of programs that the test started, or of a test that exits early or hangs.
     races=$(races_of "$name" | wc -l)
-    # Everything is ten times slower: a test with a limit of time, or one that needs luck, gets a second chance.
+    # Everything is ten times slower, so a test with a time limit, or one that needs luck, gets a second chance.
     case "$result $races $attempt" in "0 "* | *" 0 first") ;; *) break ;; esac
     [ "$result" != 0 ] || break
-    say "$name: failed without a race (exit code $result); again"
+    say "$name: failed without a race (exit code $result), so it runs again"
   done
   if [ "$races" != 0 ]; then say "$name: $races reports"
   elif [ "$result" = 0 ]; then say "$name: no race, $((SECONDS - start)) s"; continue
@@ -120,15 +120,15 @@ done
 
 races=$(races_of)
 if [ -n "$races" ]; then
-  say "where they are, and how often; the reports are in $reports:"
+  say "these functions have races, each with their number (the reports are in $reports):"
   sort <<<"$races" | uniq -c | sort -rn | head -n 20 >&2
-  say "one that is meant goes into tools/tsan/suppressions, with the reason"
+  say "if a race is intended, add it to tools/tsan/suppressions, with the reason"
 fi
 if [ "${#names[@]}" = 0 ]; then
   unused=$(grep -v '^#' tools/tsan/suppressions | while read -r line; do
     [ -z "$line" ] || grep -qhFx -e "${line}" <(sed -n 's/^[0-9]* //p' "$reports"/*.[0-9]*) || echo " $line"
   done)
-  [ -z "$unused" ] || say "suppressions of which no use was made this time:$unused"
+  [ -z "$unused" ] || say "suppressions that were not used this time:$unused"
 fi
 echo "$((n - ${#failed[@]})) passed, ${#failed[@]} failed"
 [ "${#failed[@]}" = 0 ]

@@ -7,8 +7,8 @@ type t = {
   mutable is_heard : bool;
   mutable shown_ns : int;
   mutable newest_ns : int;
-      (** By the runtime's clock, which need not be ours. *)
-  mutable newest_at_ns : int;  (** By ours. *)
+      (** By the clock of the program's runtime, which may differ from ours. *)
+  mutable newest_at_ns : int;  (** When [newest_ns] was read, by our clock. *)
 }
 
 let seconds_between_tables = 0.5
@@ -40,7 +40,8 @@ let add t (item : Recorder.item) =
     t.newest_at_ns <- now_ns ()
   end
 
-(* Waits go on when nothing is told any more. *)
+(* Waits become longer even while no events come. So the time since the newest event, by our
+   clock, is added to the time of that event. *)
 let now_of_events t = t.newest_ns + (now_ns () - t.newest_at_ns)
 
 let title t =

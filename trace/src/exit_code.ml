@@ -1,4 +1,4 @@
-(* As shells do; the runtime numbers signals its own way. *)
+(* OCaml's runtime has its own numbers of signals, but shells report the system's. *)
 let number_of_signal signal =
   let numbers =
     Sys.

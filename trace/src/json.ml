@@ -12,7 +12,7 @@ let add_char buffer = function
       Printf.bprintf buffer "\\u%04x" (Char.code c)
   | c -> Buffer.add_char buffer c
 
-(* What is no UTF-8 would not be JSON. *)
+(* JSON must be UTF-8, so in other texts each byte beyond ASCII becomes a question mark. *)
 let add_string buffer text =
   let text =
     if String.is_valid_utf_8 text then text

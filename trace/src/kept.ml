@@ -1,13 +1,15 @@
 open Concord.Tools
 
-(* An item is in the segment of its time, because the rings of domains are read one after the
-   other. So a segment that is older than the last seconds has all of its items, and they are
-   dropped in the order of their times: an event that a later one may refer to goes to
-   [begun], which is the start of a program, and for each task its fork and its wait. *)
+(* The rings of domains are read one after the other, so items don't come in the order of their
+   times. Therefore each item is put into the segment of its time. When a segment is older than
+   the last seconds, it has all of its items, so they can be dropped in the order of their times.
+   If later items may refer to a dropped item, it moves to [begun]. These are the start of each
+   program, and the fork and the open wait of each task. *)
 type t = {
   last_ns : int option;
-  width_ns : int;  (** Of a segment. *)
-  segments : (int, Recorder.item list) Hashtbl.t;  (** The newest first. *)
+  width_ns : int;  (** The width of a segment. *)
+  segments : (int, Recorder.item list) Hashtbl.t;
+      (** The items of each segment, last added first. *)
   begun : (string * int * int, Recorder.item) Hashtbl.t;
   mutable newest_ns : int;
   mutable first : int option;  (** The oldest segment that is not dropped. *)
@@ -28,7 +30,7 @@ let create ?last_ns () =
     first = None;
   }
 
-(* What was lost may have ended any wait of the process that began before. *)
+(* A lost event may have ended any wait of the process that began before the loss. *)
 let forget_waits t pid ~until_ns =
   let keep (kind, of_pid, _) (item : Recorder.item) =
     if kind = "wait" && of_pid = pid && item.time_ns < until_ns then None

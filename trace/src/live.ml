@@ -15,12 +15,13 @@ type group = {
   tasks : (int * int, unit) Hashtbl.t;
   mutable suspended : int;
   mutable resumed : int;
-  mutable shown_suspended : int;  (** In tables before. *)
+  mutable shown_suspended : int;
+      (** How many of [suspended] earlier tables have counted. *)
   mutable shown_resumed : int;
 }
 
-(* What is known of a task. The rings of domains are read one after the other, so that an
-   event may come after later ones of the same task: those are known by [latest_ns]. *)
+(* The state of a task. The rings of domains are read one after the other, so an event may be
+   read after a later event of the same task. An event before [latest_ns] is such a late one. *)
 type state = {
   mutable latest_ns : int;
   mutable wait : wait option;
@@ -32,11 +33,12 @@ type t = {
   groups : (string * int, group) Hashtbl.t;
   states : (int * int, state) Hashtbl.t;
   resumed_first : (int * int, int) Hashtbl.t;
-      (** When waits ended that were not seen to begin, or not yet. *)
+      (** The ends of waits whose beginnings were lost, or are not read yet. *)
   superseded : (int * int, int * wait) Hashtbl.t;
-      (** Waits that were not seen to end, or not yet, and when their tasks did
-          something later. *)
-  lost_until : (int, int) Hashtbl.t;  (** Of each process, the last loss. *)
+      (** Waits whose ends were lost, or are not read yet, and when their tasks
+          did something later. *)
+  lost_until : (int, int) Hashtbl.t;
+      (** When the last loss of each process ended. *)
   mutable newest_ns : int;
   mutable unseen_ends : int;
   mutable number : int;
@@ -58,7 +60,7 @@ let create () =
 let number t = t.number
 let profile t = t.profile
 
-(* May its end have been lost? *)
+(* [false] if the event of its end may have been lost. *)
 let is_sure t wait =
   match Hashtbl.find_opt t.lost_until wait.pid with
   | Some until_ns -> wait.since_ns >= until_ns
@@ -87,7 +89,8 @@ let leaves key state =
   Option.iter (fun group -> Hashtbl.remove group.tasks key) state.seen_in;
   state.seen_in <- None
 
-(* A job of a pool goes on in any domain. *)
+(* A job of a pool may continue on another domain than before, so it has to leave the group of
+   the domain on which it was seen last. *)
 let enters key state group =
   leaves key state;
   state.seen_in <- Some group;
@@ -108,7 +111,7 @@ let ended t wait ~at_ns =
 let supersede t wait ~at_ns =
   Hashtbl.replace t.superseded (wait.pid, wait.number) (at_ns, wait)
 
-(* A task that does something later does not wait any more. *)
+(* If a task did something later, its wait must have ended. *)
 let ends_older_wait t state ~at_ns =
   match state.wait with
   | Some wait when wait.since_ns <= at_ns ->
@@ -143,7 +146,7 @@ let resumed t state ~pid ~number ~at_ns =
       | None -> Hashtbl.replace t.resumed_first (pid, number) at_ns)
 
 let told t pid time_ns event =
-  (* [f state]: what the event does, before it is the latest one *)
+  (* [f] compares the event with [state.latest_ns], so it runs before that is updated. *)
   let of_task (task : Trace.task) domain f =
     let key = (pid, task.id) in
     let state = state t key and group = group t task domain in
@@ -185,8 +188,8 @@ let add t Recorder.{ pid; time_ns; event } =
       in
       Hashtbl.replace t.lost_until pid (Int.max before time_ns)
 
-(* What is over is kept as long as events may come that are read late; a task of which nothing
-   says that it has ended, for a minute. *)
+(* Finished tasks and waits are kept while late events about them may still be read. Most hosts
+   don't say when a task ends, so a task that doesn't wait is forgotten after a minute. *)
 let late_ns = 3_000_000_000
 let idle_ns = 60_000_000_000
 
@@ -218,7 +221,8 @@ let forget t =
 let unseen_ends t = t.unseen_ends + Hashtbl.length t.superseded
 let of_table table = List.of_seq (Hashtbl.to_seq table)
 
-(* Those that are sure, and those whose ends may have been lost, the longest first. *)
+(* The waits that certainly continue, and those whose ends may have been lost. In both lists the
+   longest is first. *)
 let waits t =
   Hashtbl.to_seq_values t.states
   |> Seq.filter_map (fun state -> state.wait)
@@ -271,20 +275,23 @@ let longest sure unsure =
   @ List.map (fun wait -> (false, wait)) unsure
   |> List.filteri (fun i _ -> i < most_waits)
 
-(* What must be known of numbers that are not exact. *)
+(* These lines say which numbers of the table aren't exact, because events were lost. *)
 let warnings t unsure =
   (match List.length unsure with
     | 0 -> []
     | n ->
         [
           Printf.sprintf
-            "  ?: %d waits may have ended: events were lost after they began" n;
+            "  ?: %d %s may have ended, because events were lost after %s began"
+            n
+            (if n = 1 then "wait" else "waits")
+            (if n = 1 then "it" else "they");
         ])
   @
   if Hashtbl.length t.lost_until = 0 || unseen_ends t = 0 then []
   else
     [
-      Printf.sprintf "  %d waits are over, but their ends were lost"
+      Printf.sprintf "  %d waits ended, but the events of their ends were lost"
         (unseen_ends t);
     ]
 
@@ -331,14 +338,14 @@ let line t ~now_ns ~since =
   let suspended = sum suspended and resumed = sum resumed in
   let sure, unsure = waits t in
   reset t;
-  Printf.sprintf "%d wait%s, %.1f suspended/s, %.1f resumed/s%s"
+  Printf.sprintf "%d waiting%s, %.1f suspended/s, %.1f resumed/s%s"
     (List.length sure)
     (match List.length unsure with
     | 0 -> ""
-    | n -> Printf.sprintf " (and %d may, as events were lost)" n)
+    | n -> Printf.sprintf " (and perhaps %d more, because events were lost)" n)
     (per_second suspended since)
     (per_second resumed since)
     (match longest sure unsure with
     | [] -> ""
     | (is_sure, wait) :: _ ->
-        "; longest: " ^ String.trim (wait_text ~now_ns ~is_sure wait))
+        ", longest: " ^ String.trim (wait_text ~now_ns ~is_sure wait))

@@ -9,7 +9,7 @@ const view = { from: data.from, until: end };
 const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 const seconds = (us) => us >= 1e6 ? (us / 1e6).toFixed(3) + " s" : us >= 1e3 ? (us / 1e3).toFixed(3) + " ms" : us.toFixed(1) + " \u00b5s";
 
-// --- Rows and lines: a line is one row, or all rows of a fold. ---
+// --- Rows and lines. A line shows one row, or all rows of a fold. ---
 
 const titles = data.rows.map((name, row) => data.foldOf[row] < 0 ? name : data.folds[data.foldOf[row]]);
 const rowsOf = data.folds.map(() => []);
@@ -35,7 +35,7 @@ const layOut = () => {
 };
 const lineAt = (py) => lines.findIndex(({ top, height }) => top - scroll.scrollTop <= py && py < top + height - scroll.scrollTop);
 
-// Where a row is drawn in the canvas: its part of its line.
+// Where a row is drawn in the canvas. The rows of a line share its height.
 const place = (row) => {
   const { rows, top, height } = lines[lineOf[row]], room = height - 2 * border;
   const i = row - rows[0], part = room / rows.length;
@@ -55,7 +55,7 @@ const left = () => Math.min(longest * 7 + 12, canvas.clientWidth * 0.35);
 const x = (time) => left() + (time - view.from) / (view.until - view.from) * (canvas.clientWidth - left());
 const time = (px) => view.from + (px - left()) / (canvas.clientWidth - left()) * (view.until - view.from);
 
-// --- What is drawn: for each row its bars in the order of time, none of which overlap. ---
+// --- The bars of each row, in the order of time. They don't overlap, so `first` can search them. ---
 
 const byRow = (list) => {
   const all = data.rows.map(() => []);
@@ -65,14 +65,14 @@ const byRow = (list) => {
 };
 const waits = byRow(data.waits), runs = byRow(data.runs), pauses = byRow(data.pauses), losses = byRow(data.losses), marks = byRow(data.marks);
 
-// The first one that ends at this time or later.
+// The index of the first bar that ends at this time or later.
 const first = (list, time, until = 2) => {
   let a = 0, b = list.length;
   while (a < b) { const middle = (a + b) >> 1; if (list[middle][until] < time) a = middle + 1; else b = middle; }
   return a;
 };
 
-// Of the bars in one pixel the first is drawn.
+// If several bars are in one pixel, only the first is drawn, because a long trace has many of them.
 const bars = (row, list, colour, top, height) => {
   const pixel = (view.until - view.from) / Math.max(1, canvas.clientWidth - left());
   for (let i = first(list, view.from); i < list.length && list[i][1] <= view.until;) {
@@ -109,7 +109,7 @@ const arrow = ([a, from, b, until, across]) => {
   pen.fill();
 };
 
-// More arrows than these would say nothing: some of them are drawn, and always that of the wait under the pointer.
+// More arrows than this can't be told apart, so only some are drawn. The arrow of the wait under the pointer is always drawn.
 const limit = 300;
 let chosen = -1;
 const arrows = (isShown) => {
@@ -160,7 +160,7 @@ const draw = () => {
   pen.restore();
   scale();
   document.getElementById("summary").textContent = summary + (drawn.every > 1
-    ? ` One in ${drawn.every} of the ${drawn.number} wake-ups here is drawn: zoom in, or point at a wait.` : "");
+    ? ` Only one in ${drawn.every} of the ${drawn.number} wake-ups here is drawn. Zoom in, or point at a wait to see its own.` : "");
 };
 
 // --- Moving ---
@@ -179,7 +179,7 @@ const move = (by) => {
 };
 const unfold = (fold) => { folded[fold] = !folded[fold]; layOut(); draw(); };
 
-// What is at this place of the picture, in words.
+// `at` finds the bars at a point of the canvas, and `what` describes them in words.
 const at = (px, py) => {
   const row = rowAt(py), moment = time(px);
   const near = (view.until - view.from) / canvas.clientWidth;
@@ -237,7 +237,7 @@ const across = data.wakes.filter((wake) => wake[4]).length;
 const unsure = data.waits.filter((wait) => !wait[9]).length;
 const summary =
   `${data.rows.length} rows, ${data.waits.length} waits, ${data.wakes.length} wake-ups, of which ${across} across domains, ` +
-  `in ${seconds(end - data.from)}.` + (data.lost ? ` ${Math.ceil(data.lost / 1000)} kB of events were lost: what is drawn has gaps` +
+  `in ${seconds(end - data.from)}.` + (data.lost ? ` ${Math.ceil(data.lost / 1000)} kB of events were lost, so the drawing has gaps` +
   `${unsure ? `, and ${unsure} waits may have ended earlier` : ""}.` : "");
 layOut();
 draw();

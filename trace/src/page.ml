@@ -1,21 +1,13 @@
 open Timeline
 open Json
 
-let outcome wait =
-  match wait.outcome with
-  | None when wait.is_sure -> "still waits"
-  | None -> "its end was lost"
-  | Some Concord.Tools.Trace.Returned -> "returned"
-  | Some Raised -> "raised"
-  | Some Cancelled -> "cancelled"
-
 type row = {
   kind : [ `Domain of int | `Lane of int ];
   name : string;
   fold : int;
 }
 
-(* Rows of the page: first the domains of each process, then its tasks. *)
+(* The rows of the page. For each process, its domains come first, then its tasks. *)
 let rows t names =
   let several = List.length t.processes > 1 in
   let prefix pid =
@@ -36,7 +28,7 @@ let rows t names =
       List.map domain (domains t pid) @ List.map lane (lanes t pid))
     t.processes
 
-(* Each text is written once. *)
+(* Each text is written once, and then only its number, because most texts are repeated often. *)
 let texts () =
   let numbers = Hashtbl.create 100 and all = ref [] in
   let text text =
@@ -80,7 +72,7 @@ let data t names ~lost =
         time w.ended_ns;
         text w.operation;
         text w.at;
-        text (outcome w);
+        text (outcome_text w);
         text (match w.wake with Some { by; _ } -> label by.task | None -> "");
         text w.structure;
         text (label w.of_.task);
@@ -155,7 +147,7 @@ let escaped text =
     text;
   Buffer.contents buffer
 
-(* --- The table of what waited ------------------------------------------------- *)
+(* --- The tables of waiting times, pauses and marks ------------------------------ *)
 
 let most_sites = 50
 

@@ -3,7 +3,8 @@ open Json
 
 type track = { group : int; row : int }
 
-(* Numbers of groups are not those of processes: each process has two. *)
+(* In this format a group of tracks is a process. Each process has two groups here, so groups
+   have numbers of their own. *)
 let index t pid =
   let rec from i = function
     | [] -> i
@@ -14,14 +15,14 @@ let index t pid =
 
 let of_domain t pid domain = { group = (2 * index t pid) + 1; row = domain + 1 }
 
-(* Pauses of the collector, and losses. *)
+(* The track for the pauses of the collector and for lost events. *)
 let of_collector t pid domain =
   { group = (2 * index t pid) + 1; row = 100_000 + domain }
 
 let of_task t (actor : actor) =
   { group = (2 * index t actor.pid) + 2; row = Timeline.row t actor }
 
-(* The waker's, if it is known who that is. *)
+(* The track of the task that woke another one, or of its domain if the task isn't known. *)
 let of_waker t (actor : actor) =
   if is_known actor.task then of_task t actor
   else of_domain t actor.pid actor.domain
@@ -97,14 +98,6 @@ let tracks t names pid =
       (fun { row; name; _ } -> track { (group 2) with row } name)
       (lanes t pid)
 
-let outcome wait =
-  match wait.outcome with
-  | None when wait.is_sure -> "still waits"
-  | None -> "its end was lost"
-  | Some Returned -> "returned"
-  | Some Raised -> "raised"
-  | Some Cancelled -> "cancelled"
-
 let wait_slice t wait =
   let name =
     "waits" ^ if wait.operation = "" then "" else ": " ^ wait.operation
@@ -113,7 +106,7 @@ let wait_slice t wait =
     name
     ([
        ("task", String (label wait.of_.task));
-       ("outcome", String (outcome wait));
+       ("outcome", String (outcome_text wait));
        ("wait", Int wait.number);
      ]
     @ (if wait.structure = "" then []
@@ -124,7 +117,8 @@ let wait_slice t wait =
     | None -> []
     | Some { by; _ } -> [ ("woken by", String (label by.task)) ])
 
-(* An arrow begins and ends inside of a slice: the shortest there is. *)
+(* Perfetto draws an arrow only between slices, so each end of an arrow needs a slice, if only
+   the shortest possible one. *)
 let shortest_ns = 1
 
 let arrow t i wait =

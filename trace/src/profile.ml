@@ -29,7 +29,7 @@ let create () =
 
 let others = "others"
 
-(* The same key, unless there are too many others. *)
+(* [key], or [otherwise] if [table] is full and doesn't have [key]. So [table] stays bounded. *)
 let bounded table ~most key ~otherwise =
   if Hashtbl.mem table key || Hashtbl.length table < most then key
   else otherwise

@@ -9,9 +9,10 @@ type event =
 
 type item = { pid : int; time_ns : int; event : event }
 
-(* Of a process. The runtime numbers rings its own way, and a domain leaves its ring to
-   another one when it ends. [lost] has not been told yet: the loss ends where the ring's
-   next event is. [depth] is how many pauses are open, each within the one before. *)
+(* A ring of events of a process. The number of a ring isn't the number of its domain, because
+   another domain gets the ring when its domain has ended. [lost] counts bytes that aren't
+   reported yet, because the loss ends only where the ring's next event is. [depth] counts open
+   pauses, each within the one before. *)
 type ring = {
   mutable domain : int;
   mutable latest_ns : int;
@@ -21,16 +22,17 @@ type ring = {
   mutable pause : pause;
 }
 
-(* Of a process: the program that has the process now, by when its events began; [None] if
-   that was overwritten before it was seen. *)
+(* The file of events of a process. [begun_ns] is when its events began. It identifies the
+   program, because a process may execute another program. It is [None] if that event was
+   overwritten before it was read. *)
 type file = {
   begun_ns : int option;
   cursor : Runtime_events.cursor;
   callbacks : Runtime_events.Callbacks.t;
 }
 
-(* A process that runs already is asked by a signal to begin, and by another one to stop. What
-   lies in its file from before is not of this trace. *)
+(* One signal asks a running process to begin, and a second one asks it to stop. If the process
+   had a file before, the events in it from before [since_ns] don't belong to this trace. *)
 type attached = { signal : int; since_ns : int; had_file : bool }
 
 type t = {
@@ -71,7 +73,7 @@ let find program =
   match List.find_opt is_program candidates with
   | Some path -> path
   | None when String.contains program '/' && Sys.file_exists program ->
-      failwith (program ^ " is not a program that can be run")
+      failwith (program ^ " is not an executable file")
   | None -> failwith ("there is no program " ^ program)
 
 let joined separator before added =
@@ -79,7 +81,7 @@ let joined separator before added =
   | None | Some "" -> added
   | Some before -> before ^ separator ^ added
 
-(* A ring of 2^18 words for each domain, unless the user has said how large. *)
+(* Rings have 2^18 words for each domain, unless the user has set a size. *)
 let runtime_parameters () =
   let before = Sys.getenv_opt "OCAMLRUNPARAM" in
   let is_size word = String.starts_with ~prefix:"e=" word in
@@ -149,7 +151,7 @@ let contents file =
   try Some (In_channel.with_open_bin file In_channel.input_all)
   with Sys_error _ -> None
 
-(* Where the process has its file, or would have it. *)
+(* The folder in which the process has its file, or will create it. *)
 let folder_of pid =
   let variable = "OCAML_RUNTIME_EVENTS_DIR=" in
   let value binding =
@@ -169,7 +171,7 @@ let folder_of pid =
   | Some folder -> folder
   | None -> cwd
 
-(* A signal without a handler would end it. *)
+(* Checks that the process has a handler, because otherwise the signal would end it. *)
 let handles pid ~number =
   let mask line =
     match String.split_on_char '\t' line with
@@ -186,8 +188,19 @@ let handles pid ~number =
 
 let now_ns () = Int64.to_int (Mtime_clock.now_ns ())
 
-(* Linux's numbers. *)
-let signals = [ (Sys.sigusr1, 10); (Sys.sigusr2, 12) ]
+(* OCaml's numbers of these signals, those of Linux, which [handles] needs, and how a program
+   comes to handle them. *)
+let signals =
+  [
+    ( Sys.sigusr1,
+      ( 10,
+        "has no handler for SIGUSR1. Call Concord.Tools.Trace.on_signal in it"
+      ) );
+    ( Sys.sigusr2,
+      ( 12,
+        "has no handler for SIGUSR2. Start it with CONCORD_DEBUG=sigusr2, or \
+         call Concord.Tools.Trace.on_signal in it" ) );
+  ]
 
 let attach pid ~signal =
   let fail why = failwith (Printf.sprintf "process %d %s" pid why) in
@@ -196,12 +209,9 @@ let attach pid ~signal =
       fail ("cannot be traced: " ^ Unix.error_message error)
   | () -> (
       if Option.is_none (contents (proc pid "status")) then
-        fail "cannot be traced from outside: there is no /proc, as Linux has";
-      if not (handles pid ~number:(List.assoc signal signals)) then
-        fail
-          "does not handle the signal: it was not started with \
-           CONCORD_DEBUG=sigusr2, and has not called \
-           Concord.Tools.Trace.on_signal";
+        fail "cannot be traced from outside, because that needs Linux's /proc";
+      let number, no_handler = List.assoc signal signals in
+      if not (handles pid ~number) then fail no_handler;
       match
         let folder = folder_of pid in
         let file = Filename.concat folder (string_of_int pid ^ ".events") in
@@ -285,7 +295,8 @@ let give t item =
     t.take item
   end
 
-(* What was overwritten in a file that was there before is of an earlier time. *)
+(* If the file existed before and no event of the ring was read yet, the overwritten events may
+   be older than this trace. So they don't count as lost. *)
 let loses_what_is_old t (ring : ring) =
   match t.attached with
   | Some { had_file; _ } -> had_file && ring.latest_ns = 0
@@ -321,8 +332,8 @@ let take t pid rings number time event =
   in
   give t { pid; time_ns; event = Told event }
 
-(* A collection of the minor heap stops all domains, and so does more: the kind of a pause is
-   the most that is known of what it was for. *)
+(* Pauses are nested. For example, a minor collection happens within a stop of all domains. The
+   whole pause is named after the first phase in it that says what the stop was for. *)
 let pause_of : Runtime_events.runtime_phase -> pause option = function
   | EV_MINOR -> Some Minor
   | EV_MAJOR_SLICE -> Some Major_slice
@@ -345,7 +356,7 @@ let pause_begins t pid rings number time phase =
 let pause_ends t pid rings number time phase =
   let time_ns = ns_of time and ring = ring_of rings number in
   looked_at t pid ring time_ns;
-  (* that of a pause whose beginning was lost ends none *)
+  (* If the beginning of a pause was lost, its end doesn't close another one. *)
   if Option.is_some (pause_of phase) && ring.depth > 0 then begin
     ring.depth <- ring.depth - 1;
     if ring.depth = 0 then
@@ -373,8 +384,8 @@ let callbacks t pid =
     (Runtime_events.Callbacks.create ~lost_events ~runtime_begin ~runtime_end ())
     (take t pid rings)
 
-(* [Failure]: the file is not, or not yet, one of events; or what was to be read was being
-   overwritten, and the next poll finds that it was lost. *)
+(* [read_poll] raises [Failure] if the file doesn't have events, or not yet. It also does if the
+   events were being overwritten. Then the next poll finds that they were lost. *)
 let read cursor callbacks ~at_most =
   try Runtime_events.read_poll cursor callbacks (Some at_most)
   with Failure _ -> 0
@@ -387,10 +398,9 @@ let with_cursor t pid f =
         (fun () -> f cursor)
         ~finally:(fun () -> Runtime_events.free_cursor cursor)
 
-(* A cursor keeps the head of the file as that was when the cursor was made; and the process
-   writes the first event after its head. So a cursor that finds an event tells that those
-   made later have all of the head; it may not have it itself. The first event of all is
-   when the program began. *)
+(* A cursor keeps a copy of the file's head from when the cursor was created. The process writes
+   its first event after the whole head. So if a cursor finds an event, later cursors have the
+   whole head, but this one may not. The very first event says when the program began. *)
 let first_event t pid =
   with_cursor t pid @@ fun cursor ->
   let begun_ns = ref None in
@@ -407,8 +417,8 @@ let open_ t pid begun_ns =
       Hashtbl.replace t.files pid file
   | exception Failure _ -> ()
 
-(* A program that executes another one leaves it its process, with the file: that begins
-   anew. *)
+(* If a program executes another one, the new program has the same process, and its events are
+   in a file of the same name. The start time shows that the file has begun anew. *)
 let look_at t pid =
   t.has_events <- true;
   match (Hashtbl.find_opt t.files pid, first_event t pid) with
@@ -432,7 +442,8 @@ let look t =
           | None, _ -> ()))
     (try Sys.readdir t.folder with Sys_error _ -> [||])
 
-(* A program that goes on emitting is not to keep the caller here. *)
+(* A bound for one poll, so that a program that emits without a break doesn't keep the caller
+   here. *)
 let at_most = 1_000_000
 
 let poll t f =

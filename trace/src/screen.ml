@@ -9,7 +9,7 @@ let least_height = 8
 let most_height = 20
 let height t = t.height
 
-(* Of the terminal that the process has, as [stty] knows it. *)
+(* The size of the process's terminal. OCaml can't ask for it, but [stty] can. *)
 let size () =
   match Unix.openfile "/dev/tty" [ O_RDONLY; O_CLOEXEC ] 0 with
   | exception Unix.Unix_error _ -> None
@@ -38,13 +38,13 @@ let size () =
               | _ -> None)
           | _ -> None))
 
-(* One write each, so that what programs write does not come in between. *)
+(* Each text is written at once, so that the output of programs can't come in between. *)
 let write text =
   print_string text;
   flush stdout
 
-(* Scrolls until there are lines free below the cursor, and has only those above them scroll
-   from then on. Setting that moves the cursor. *)
+(* Scrolls until [height] lines are free below the cursor. From then on, only the lines above
+   them scroll. Setting this region moves the cursor, so the cursor is saved and restored. *)
 let take_lines t =
   write
     (Printf.sprintf "\0277\027[r\0278%s\027[%dA\0277\027[1;%dr\0278"
@@ -60,7 +60,7 @@ let measure t =
       true
   | Some _ | None -> false
 
-(* The number that Linux and others give it; OCaml has no name for it. *)
+(* SIGWINCH. OCaml has no name for it, and this is its number on Linux and most other systems. *)
 let window_changed = 28
 
 let open_ () =

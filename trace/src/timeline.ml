@@ -17,6 +17,14 @@ type wait = {
   wake : wake option;
 }
 
+let outcome_text wait =
+  match wait.outcome with
+  | None when wait.is_sure -> "still waits"
+  | None -> "its end was lost"
+  | Some Returned -> "returned"
+  | Some Raised -> "raised"
+  | Some Cancelled -> "cancelled"
+
 type run = { by_ : actor; from_ns : int; until_ns : int }
 type span = { pid : int; domain : int; from_ns : int; until_ns : int }
 type lane = { row : int; name : string; fold : int }
@@ -37,7 +45,7 @@ type t = {
   processes : int list;
 }
 
-(* It waits by itself: what called it goes on. *)
+(* An operation of a monadic style waits without a task, because its caller continues. *)
 let is_operation (task : Trace.task) = task.name = "an operation"
 
 let is_known (task : Trace.task) =
@@ -48,8 +56,8 @@ let label (task : Trace.task) =
 
 (* --- Waits ------------------------------------------------------------------- *)
 
-(* A task that is seen to do something later does not wait any more, and one that is not may
-   have been resumed by an event that was lost. *)
+(* If a task does something later, its wait must have ended, even if that event was lost. If it
+   does nothing later, the event that ended its wait may have been lost. *)
 let waits_of items ~finished_ns =
   let open_ = Hashtbl.create 100 and wakes = Hashtbl.create 100 in
   let lost_until = Hashtbl.create 1 and closed = ref [] in
@@ -90,7 +98,8 @@ let waits_of items ~finished_ns =
             closed :=
               { wait with ended_ns; outcome; resumed_on = domain } :: !closed
         | Some _ | None ->
-            (* its beginning was lost *) close_unseen (pid, task.id) time_ns)
+            (* The beginning of this wait was lost. *)
+            close_unseen (pid, task.id) time_ns)
     | Ended { task; _ } -> close_unseen (pid, task.id) time_ns
     | Began _ | Forked _ | Queue _ | Mark _ -> ()
   in
@@ -149,7 +158,7 @@ let runs_of items ~finished_ns =
 
 (* --- Rows -------------------------------------------------------------------- *)
 
-(* When each task is drawn, from its first event to its last. *)
+(* The span of time in which each task is drawn, from its first event to its last. *)
 let spans waits runs marks =
   let spans = Hashtbl.create 100 in
   let add { pid; task; _ } from until =
@@ -173,8 +182,7 @@ let spans waits runs marks =
   List.of_seq (Hashtbl.to_seq spans)
   |> List.sort (fun (_, (_, a, _)) (_, (_, b, _)) -> Int.compare a b)
 
-(* The line that forked each task; of one that was not seen to be forked, that of its first
-   wait. *)
+(* The line that forked each task. If the fork wasn't seen, it is the line of its first wait. *)
 let sites items waits =
   let sites = Hashtbl.create 100 in
   let add key at =
@@ -199,7 +207,7 @@ let kind_of name =
       String.sub name 0 i
   | Some _ | None -> name
 
-(* Tasks of one fold share rows: what tells folds apart, and the title. *)
+(* The key and the title of the task's fold. Tasks of one fold share rows. *)
 let fold_of sites ((pid, id), ((task : Trace.task), _, _)) =
   if not (is_known task) then ((pid, label task, ""), label task)
   else
@@ -210,15 +218,16 @@ let fold_of sites ((pid, id), ((task : Trace.task), _, _)) =
     | None -> ((pid, kind, ""), kind)
 
 module Free = Set.Make (struct
-  type t = int * int (* until when it is used, the lane *)
+  type t = int * int (* until when the lane is used, and the lane *)
 
   let compare = compare
 end)
 
-(* What is drawn at the end of a task takes a nanosecond. *)
+(* The slice at the end of an arrow takes a nanosecond ([Perfetto.shortest_ns]), so the next
+   task of a lane begins later than that. *)
 let gap_ns = 1
 
-(* For each task its lane, from 0 on: the one that is free for longest. *)
+(* The lane of each task, from 0 on. A task gets the lane that has been free for longest. *)
 let lanes_of spans =
   let add (free, used, found) (key, (task, from, until)) =
     match Free.min_elt_opt free with
@@ -231,7 +240,7 @@ let lanes_of spans =
   let _, used, found = List.fold_left add (Free.empty, 0, []) spans in
   (used, List.rev found)
 
-(* The rows of a fold lie together, and the fold that begins first is the first one. *)
+(* The rows of a fold are next to each other, and folds are in the order of their beginnings. *)
 let rows_of items waits runs marks =
   let sites = sites items waits in
   let folded = Hashtbl.create 10 and order = ref [] in

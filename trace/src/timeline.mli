@@ -23,6 +23,9 @@ type wait = {
   wake : wake option;  (** Of a wait that ended only. *)
 }
 
+val outcome_text : wait -> string
+(** How the wait ended, as a reader of the page or of Perfetto sees it. *)
+
 type run = { by_ : actor; from_ns : int; until_ns : int }
 (** The last task on its domain that was seen to continue, until it waits,
     another task continues there, or the trace ends. *)

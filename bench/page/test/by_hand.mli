@@ -1,4 +1,4 @@
-(** Rows made by hand. *)
+(** Results that are made by hand. *)
 
 open Bench_page
 
@@ -10,6 +10,6 @@ val row :
   string ->
   float list ->
   Results.row
-(** [row impl host samples]. *)
+(** [row impl host samples] is a row. *)
 
 val run : Results.row list -> Results.run

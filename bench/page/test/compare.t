@@ -1,4 +1,4 @@
-Two files of results, as --json writes them; of these rows only what matters is given:
+Two files of results, as --json writes them. The rows have only the fields that matter here:
 
   $ row() { printf '{"group":"mvar","case":"%s","impl":"%s","host":"fifo","unit":"%s","samples":[%s]}' "$@"; }
   $ file() {
@@ -6,7 +6,7 @@ Two files of results, as --json writes them; of these rows only what matters is 
   > }
   $ file "$(row serial concord ns 100,101,102)" "$(row parallel concord ns 200,201,202)" "$(row other eio ns 10,15,20)" >a.json
 
-The same is level, and so is what lies within the spread, or nearly the same:
+Equal rows are level. So are rows whose change is within the spread, or negligible:
 
   $ ../../main.exe --compare a.json a.json
   rows in both files: 3; level: 3; all of them, the second file to the first: 1.00x as good [1.00 1.00]
@@ -14,7 +14,7 @@ The same is level, and so is what lies within the spread, or nearly the same:
   $ ../../main.exe --compare a.json level.json
   rows in both files: 3; level: 3; all of them, the second file to the first: 0.98x as good [0.93 0.98]
 
-Better, and worse, which is 3:
+One row became better, and one became worse, so the exit code is 3:
 
   $ file "$(row serial concord ns 50,51,52)" "$(row parallel concord ns 200,201,202)" "$(row other eio ns 10,15,20)" >better.json
   $ ../../main.exe --compare a.json better.json
@@ -29,7 +29,7 @@ Better, and worse, which is 3:
     mvar       serial                   concord@fifo         51.0 [50.5 51.5] -> 101.0 [100.5 101.5] ns  1.98x worse
   [3]
 
-Of rates more is better:
+A larger rate is better:
 
   $ file "$(row web concord req/s 100,101,102)" >slow.json
   $ file "$(row web concord req/s 200,201,202)" >fast.json
@@ -45,14 +45,14 @@ Of rates more is better:
     mvar       web                      concord@fifo         201.0 [200.5 201.5] -> 101.0 [100.5 101.5] req/s  1.99x worse
   [3]
 
-Rows that only one has, and rows in other units, are named; they are no regression:
+Rows that only one file has, and rows in different units, are named. They are not regressions:
 
   $ file "$(row serial concord us 1,1,1)" "$(row new concord ns 5,5,5)" "$(row other eio ns 10,15,20)" >others.json
   $ ../../main.exe --compare a.json others.json
   rows in both files: 1; level: 1; all of them, the second file to the first: 1.00x as good [1.00 1.00]
   
   not comparable:
-    mvar       serial                   concord@fifo         another unit: ns, then us
+    mvar       serial                   concord@fifo         the unit was ns, and is us now
   
   only in a.json:
     mvar       parallel                 concord@fifo
@@ -60,14 +60,14 @@ Rows that only one has, and rows in other units, are named; they are no regressi
   only in others.json:
     mvar       new                      concord@fifo
 
-What is no file of results is said to be none:
+A file that has no results is reported:
 
   $ ../../main.exe --compare a.json missing.json
   bench: missing.json: No such file or directory
   [2]
   $ echo '{' >malformed.json
   $ ../../main.exe --compare a.json malformed.json
-  bench: malformed.json: is no JSON: Line 2, bytes -1-0: Unexpected end of input
+  bench: malformed.json: is not JSON: Line 2, bytes -1-0: Unexpected end of input
   [2]
   $ echo '[{"rows":[]}]' >malformed.json
   $ ../../main.exe --compare a.json malformed.json
@@ -83,7 +83,7 @@ What is no file of results is said to be none:
   [2]
   $ file "$(row serial concord ns '"fast"')" >malformed.json
   $ ../../main.exe --compare malformed.json a.json
-  bench: malformed.json: row 1: a sample is no number
+  bench: malformed.json: row 1: a sample is not a number
   [2]
   $ file >empty.json
   $ ../../main.exe --compare a.json empty.json
@@ -95,5 +95,5 @@ What is no file of results is said to be none:
     mvar       other                    eio@fifo
   [2]
   $ ../../main.exe --compare a.json
-  bench: --compare takes two files
+  bench: --compare needs two files
   [2]

@@ -1,4 +1,4 @@
-The tables of the documents are those of the samples that are kept beside them:
+The tables of the documents match the samples that are kept beside them:
 
   $ cp ../../../README.md ../../RESULTS.md ../../ROWS.md . && chmod +w *.md
   $ fill() { ../../main.exe --from "$1" --fill README.md --fill RESULTS.md --fill ROWS.md; }
@@ -8,14 +8,14 @@ The tables of the documents are those of the samples that are kept beside them:
   ROWS.md
   $ for file in ../../../README.md ../../RESULTS.md ../../ROWS.md; do diff "$file" .; done
 
-Filled with figures that are made up, what is around the tables stays:
+If the tables are filled with invented figures, the text around them stays:
 
   $ outside() { sed '/^<!-- measured: /,/^<!-- end -->/d' "$1"; }
   $ for file in *.md; do outside $file >$file.outside; done
   $ fill made_up.json >/dev/null
   $ for file in *.md; do outside $file | diff $file.outside -; done
 
-Each row that a table should have is there:
+Each table has all of its rows:
 
   $ rows() { sed -n "/^<!-- measured: $2 -->/,/^<!-- end -->/p" $1 | grep -c '^| [^-]'; }
   $ rows README.md readme
@@ -33,14 +33,14 @@ Each row that a table should have is there:
   generators 9
   pipeline 14
 
-No claim is left without a verdict, and each names what decides about it:
+Every claim has a verdict, with the finding that decides about it:
 
   $ sed -n '/^<!-- measured: verdicts -->/,/^<!-- end -->/p' RESULTS.md | grep '^|' | grep -v '^| part \|^| ---' >verdicts
   $ grep -vcE '\| \*\*(confirmed|refuted|undecided|not measured)\*\* \| [^|]' verdicts
   0
   [1]
 
-A table that is not known, or does not end, leaves the document as it is:
+If a table is unknown, or has no end, the document stays as it is:
 
   $ printf '<!-- measured: nothing -->\n<!-- end -->\n' >unknown.md
   $ ../../main.exe --from made_up.json --fill unknown.md
@@ -54,7 +54,7 @@ A table that is not known, or does not end, leaves the document as it is:
   $ cat open.md
   <!-- measured: web -->
 
-The charts that the documents show can be drawn, and no others are:
+All charts that the documents show can be drawn, and no others are drawn:
 
   $ mkdir charts && ../../main.exe --from made_up.json --charts charts 2>/dev/null
   $ grep -oh 'charts/[a-z0-9-]*\.svg' RESULTS.md README.md | sort -u >shown

@@ -1,4 +1,4 @@
-(* Verdicts, of rows that are made by hand. *)
+(* Tests the verdicts on rows that are made by hand. *)
 
 open Bench_page
 
@@ -47,7 +47,8 @@ let () =
   assert (Claim.verdict (not_measured.findings results) = Missing);
   assert (Claim.verdict [] = Missing)
 
-(* With whom a row is compared: threads with Stdlib's, and else the first of the case. *)
+(* Tests the choice of the baseline. Threads are compared with Stdlib, and other rows with the
+   first row of the case. *)
 let () =
   let thread = row "concord" "thread" (steady 1.)
   and stdlib = row "stdlib" "thread" (steady 1.)

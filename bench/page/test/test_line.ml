@@ -1,4 +1,4 @@
-(* The one form of a line, and what is not printed: a difference that is none, and figures
+(* Tests the form of a line. A negligible difference is not printed, and neither are figures
    that contradict their ratio. *)
 
 open Bench_page
@@ -31,8 +31,8 @@ let () =
       line ~base:restless
         (row "beyond-it" "fifo" [ 250.; 500.; 250.; 500.; 250. ]);
     ];
-  (* It had its turns while the machine was fast, and its median, 150, is less than that
-     of the baseline, 200: the ratio says what is true. *)
+  (* This row was measured while the machine was fast. So its median (150) is less than that of
+     the baseline (200), and only the ratio is right. *)
   let long = row "eio" "eio" [ 100.; 101.; 100.; 200.; 200.; 201.; 200. ] in
   print "A row that dropped out before the machine became slow"
     [

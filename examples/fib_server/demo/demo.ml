@@ -1,5 +1,4 @@
-(* Loads the server in some of its variants, one after the other, and shows what
-   became of the requests.
+(* Loads several variants of the server, one after the other, and shows how fast each answered.
 
    ./dev demo [--quick] *)
 
@@ -19,23 +18,24 @@ type options = {
   seconds : float;
 }
 
-(* Seconds of one domain that a /fib takes at least: long enough to be seen in the
+(* In seconds. Every /fib takes at least this long in one domain, so that it is visible in the
    timelines. *)
 let enough = 0.15
 
-(* The /fib requests alone take this part of what the machine can compute. *)
+(* The fraction of the machine's capacity that the /fib requests use. *)
 let utilisation = 2. /. 3.
 let warm_up = 0.5
 
-(* Seconds, for the rate and again before each variant: all of them get the same rate, and
-   the machine may have become slower or faster meanwhile. *)
+(* In seconds. The capacity is measured at the start, to choose the rate. It is measured again
+   before each variant, because the machine's speed may drift while all variants get the same
+   rate. *)
 let calibration = 1.
 
 let capacity options (asked : Calibrate.t) =
   Calibrate.capacity ~n:asked.n ~domains:options.domains ~seconds:calibration
 
-(* More than enough for requests that pile up for seconds; and few enough for
-   the usual limit on open files. *)
+(* This is enough for the requests that pile up during several seconds, and few enough for the
+   usual limit of open files. *)
 let connections = 200
 
 let measure_variant env options (asked : Calibrate.t) ~rate ~gap variant =
@@ -69,17 +69,17 @@ let measure_variant env options (asked : Calibrate.t) ~rate ~gap variant =
 
 let describe options (asked : Calibrate.t) ~capacity ~rate =
   Printf.printf
-    "%d cores. One /fib/%d takes %.0f ms of one core; %d domains, busy with \
-     nothing else,\n\
+    "%d cores. One /fib/%d takes %.0f ms of one core. %d domains that do \
+     nothing else\n\
      compute %.1f of them per second (median of repeated measurements). Every \
      variant gets\n\
-     %.1f /fib/%d per second (%.0f%% of that), and %.0f /ping per second \
-     beside them, for %g s,\n\
-     at a constant rate. Latencies count from the time a request was due. The \
-     load is\n\
-     the part of what the machine computed when this was measured anew, right \
-     before the\n\
-     variant.\n\n"
+     %.1f /fib/%d per second (%.0f%% of that), and %.0f /ping per second at \
+     the same time,\n\
+     for %g s, at a constant rate. A latency counts from the time at which the \
+     request was\n\
+     due. The column \"load\" is the rate in percent of the capacity, which is \
+     measured again\n\
+     before each variant.\n\n"
     (Domain.recommended_domain_count ())
     asked.n (asked.cost *. 1e3) options.domains capacity rate asked.n
     (100. *. rate /. capacity)
@@ -126,7 +126,7 @@ let run options =
       || Float.min options.ping_rate options.seconds <= 0.
       || Option.value options.rate ~default:1. <= 0.
     then
-      failwith "the number of domains, the rates and the time must be positive";
+      failwith "--domains, --rate, --ping-rate and --seconds must be positive";
     compare_variants options
   with
   | () -> 0
@@ -141,7 +141,7 @@ open Cmdliner
 let option name kind ~docv doc =
   Arg.(value & opt (some kind) None & info [ name ] ~docv ~doc)
 
-(* Not those that differ from one of these in a detail only. *)
+(* The other variants differ from one of these only in a detail. *)
 let usual =
   [ "blocking"; "composed"; "domain-manager"; "executor-pool"; "eio-promise" ]
 
@@ -153,7 +153,8 @@ let variants =
     & opt (list name) usual
     & info [ "variants" ] ~docv:"NAMES"
         ~doc:
-          (Printf.sprintf "What to load: any of %s, separated by commas."
+          (Printf.sprintf
+             "The variants to load: any of %s, separated by commas."
              (doc_alts ~quoted:true names)))
 
 let options quick binary svg variants domains n rate ping_rate seconds =
@@ -184,18 +185,20 @@ let term =
           & info [ "quick" ] ~doc:"Measure for 5 seconds each instead of 20.")
       $ option "server" Arg.string ~docv:"FILE" "The server's executable."
       $ option "svg" Arg.string ~docv:"FILE"
-          "Where to draw the timelines; by default fib_server.svg in the \
-           temporary folder."
+          "The file for the picture of the timelines. By default it is \
+           fib_server.svg in the temporary folder."
       $ variants
       $ option "domains" Arg.int ~docv:"N"
-          "How many domains compute; by default one per core."
+          "The number of domains that compute. By default it is the number of \
+           cores."
       $ option "fib" Arg.int ~docv:"N"
-          "The Fibonacci number to ask for; by default the first one that \
-           takes a core 150 ms."
+          "The Fibonacci number that clients ask for. By default it is the \
+           first one that takes a core 150 ms."
       $ option "rate" Arg.float ~docv:"R"
-          "How many /fib per second; by default two thirds of what the machine \
-           can compute."
-      $ option "ping-rate" Arg.float ~docv:"R" "How many /ping per second."
+          "The number of /fib requests per second. By default it is two thirds \
+           of what the machine can compute."
+      $ option "ping-rate" Arg.float ~docv:"R"
+          "The number of /ping requests per second."
       $ option "seconds" Arg.float ~docv:"S" "How long to load each variant."))
 
 let () =

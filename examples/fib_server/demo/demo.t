@@ -1,4 +1,4 @@
-Each variant is loaded, and has its object in the last line, and a row with the load at its time:
+Each variant is loaded. It has an object in the last line, and a row with its load:
 
   $ ./demo.exe --seconds 0.2 --fib 20 --rate 50 --svg picture.svg >output 2>/dev/null
   $ tail -n 1 output | tr '{' '\n' | sed -E 's/:[0-9.]+/:N/g'
@@ -17,7 +17,7 @@ Each variant is loaded, and has its object in the last line, and a row with the 
   $ grep -c '<rect' picture.svg
   43
 
-Others can be asked for:
+Other variants can be chosen:
 
   $ ./demo.exe --seconds 0.2 --fib 20 --rate 50 --svg picture.svg --variants as-printed,mvar 2>/dev/null | tail -n 1 | tr '{' '\n' | sed -E 's/:[0-9.]+/:N/g'
   RESULT [

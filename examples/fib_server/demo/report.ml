@@ -1,4 +1,4 @@
-(* The same numbers for people and for programs. *)
+(* Prints the results as a table for people, and as JSON for programs. *)
 
 type row = {
   variant : string;
@@ -32,8 +32,8 @@ let print_table ~n rows =
       let unanswered = fib.unanswered + ping.unanswered in
       if unanswered > 0 then
         Printf.printf
-          "%s left %d requests unanswered when the load ended; they count with \
-           the time they had waited.\n"
+          "%s had not answered %d requests when the load ended. Each counts \
+           with the time that it had waited.\n"
           variant unanswered;
       match fib.failures @ ping.failures with
       | [] -> ()
@@ -55,7 +55,7 @@ let print_ratio rows =
   | _ -> ()
 
 let print_json rows =
-  (* JSON has no name for what is not a number. *)
+  (* JSON has no notation for infinity and NaN. *)
   let number x =
     if Float.is_finite x then Printf.sprintf "%.3f" x else "null"
   in

@@ -3,15 +3,16 @@
 type row = {
   variant : string;
   load : float;
-      (** What part of the /fib that the machine computes per second was
-          offered, by what was measured right before. *)
+      (** The rate of /fib, as a fraction of the number that the machine could
+          compute per second, measured right before. *)
   fib : Http_load.Load.result;
   ping : Http_load.Load.result;
-  cores : float option;  (** That the server kept busy, on average. *)
+  cores : float option;
+      (** The number of cores that the server kept busy, on average. *)
 }
 
 val print_table : n:int -> row list -> unit
 val print_ratio : row list -> unit
 
 val print_json : row list -> unit
-(** One line, [RESULT] and a list of objects. *)
+(** Prints one line with [RESULT] and a list of objects. *)

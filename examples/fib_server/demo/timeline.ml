@@ -1,5 +1,5 @@
-(* The client's times and the server's are of one clock, the system's monotonic
-   one. *)
+(* The client and the server use the same clock, the system's monotonic one, so their times can
+   be compared. *)
 
 open Eio.Std
 
@@ -36,7 +36,7 @@ let send_ping ~origin client =
   ignore (Http_load.Client.get client "/ping");
   { asked; ponged = elapsed origin }
 
-(* The pings that are under way when the last request is answered count. *)
+(* Pings that are in progress when the last request is answered count too. *)
 let ping_until ~sw ~clock ~connect ~origin ~gap stop =
   let pool = Eio.Pool.create 100 (fun () -> connect ~sw) in
   let rec next sent =
@@ -53,7 +53,8 @@ let ping_until ~sw ~clock ~connect ~origin ~gap stop =
 let capture ~clock ~connect ~title ~path ~gap =
   Switch.run @@ fun sw ->
   let clients = List.init count (fun _ -> connect ~sw) in
-  (* The first answers on a connection, and of a server, are slower. *)
+  (* The first answers of a server, and those on a new connection, are slower, so they don't
+     count. *)
   List.iter (fun client -> ignore (Http_load.Client.get client "/ping")) clients;
   ignore (Http_load.Client.get (List.hd clients) path);
   let origin = Mtime_clock.now_ns () in

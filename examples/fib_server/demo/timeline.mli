@@ -1,20 +1,21 @@
-(** What a server does with a few requests that come shortly after each other:
-    Figure 2 of "Effectively Composing Concurrency Libraries", measured. *)
+(** What a server does with a few requests that come shortly after each other.
+    This is Figure 2 of "Effectively Composing Concurrency Libraries", measured.
+*)
 
 type request = {
-  sent : float;  (** By the client. *)
+  sent : float;  (** The client sent the request. *)
   started : float;  (** The server called the request's handler. *)
   ended : float;  (** The handler returned. *)
   answered : float;  (** The client has the answer. *)
 }
-(** In milliseconds from the beginning of the capture. *)
+(** The times are in milliseconds from the beginning of the capture. *)
 
 type ping = { asked : float; ponged : float }
 
 type t = {
   title : string;
   requests : request list;
-  pings : ping list;  (** Sent at regular intervals all the while. *)
+  pings : ping list;  (** Pings that were sent at regular intervals meanwhile. *)
 }
 
 val capture :
@@ -28,7 +29,8 @@ val capture :
     seconds apart, each on a connection of its own. *)
 
 val duration : t -> float
-(** In milliseconds. *)
+(** The duration in milliseconds. *)
 
 val verdict : t -> string
-(** How many requests were handled at the same time, at most. *)
+(** The greatest number of requests that were handled at the same time, in
+    words. *)

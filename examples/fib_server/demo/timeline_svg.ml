@@ -1,4 +1,4 @@
-(* Panels above each other on one scale of time. *)
+(* Draws one panel below the other, all on the same scale of time. *)
 
 let plot_left = 90.
 let plot_width = 640.
@@ -46,7 +46,7 @@ let panel out ~x ~top (t : Timeline.t) =
   List.iter (fun (p : Timeline.ping) -> tick "ask" p.asked) t.pings;
   List.iter (fun (p : Timeline.ping) -> tick "pong" p.ponged) t.pings
 
-(* About ten marks, at round numbers. *)
+(* The distance that gives about ten marks, at round numbers. *)
 let mark_distance longest =
   let power = 10. ** Float.floor (Float.log10 (longest /. 10.)) in
   List.find

@@ -1,9 +1,9 @@
-(* One line per request, one for all pings. *)
+(* Prints one line for each request, and one line for all pings. *)
 
 let width = 64
 let rest = String.make 9 ' '
 
-(* Each column stands for an interval of time, from [left] to [right]. *)
+(* Each column stands for the interval of time from [left] to [right]. *)
 let line ~scale cell =
   String.concat ""
     (List.init width (fun i ->
@@ -39,6 +39,7 @@ let print timelines =
       Printf.printf "  /ping   %s\n" (pings ~scale t.pings))
     timelines;
   Printf.printf "%s 0%*s\n" rest (width - 1) (Printf.sprintf "%.0f ms" longest);
-  Printf.printf "%s · sent, not yet looked at   █ in progress in the server\n"
+  Printf.printf "%s · sent, not yet started       █ in progress in the server\n"
     rest;
-  Printf.printf "%s | a /ping was answered     # several were, at once\n" rest
+  Printf.printf "%s | a /ping was answered        # several were answered\n"
+    rest

@@ -1,4 +1,4 @@
 (** Timelines in the terminal. *)
 
 val print : Timeline.t list -> unit
-(** All on one scale. *)
+(** Prints all timelines on the same scale. *)

@@ -1,16 +1,17 @@
-(* The recursion of the definition, in one domain and in a pool. *)
+(* Computes by the recursive definition, in one domain or in a pool. *)
 
 module Task = Domainslib.Task
 
 let rec direct n = if n < 2 then n else direct (n - 1) + direct (n - 2)
 
-(* Up to here (about 50 microseconds) making a task costs more than another
+(* For numbers up to this one (about 50 microseconds), starting a task costs more than another
    domain could save. *)
 let cutoff = 22
 
-(* The compiler puts no poll into a recursion that neither loops nor allocates,
-   and a minor collection waits for all domains to poll. So a domain in [direct]
-   delays the others, and must not stay there for long. *)
+(* Calls [Domain.cpu_relax] now and then, so that this domain reaches a poll point. A minor
+   collection waits until every domain has reached one, but the compiler puts no poll point
+   into a recursion that neither loops nor allocates. So a long run of [direct] would delay all
+   other domains. *)
 let rec sequential n =
   if n <= cutoff then direct n
   else (

@@ -1,9 +1,11 @@
-(** The Fibonacci numbers, computed the slow way: each service has its work to
-    do, and this one is easily made as large as wanted. *)
+(** The Fibonacci numbers, computed by their slow definition. They stand for the
+    work of a service, because a Fibonacci number can make it as long as needed.
+*)
 
 val sequential : int -> int
-(** [sequential n] is the [n]th Fibonacci number, where the first two are 0 and
-    1, by the definition of the sequence. *)
+(** [sequential n] is the [n]th Fibonacci number, computed by the definition of
+    the sequence. The first two numbers are 0 and 1. *)
 
 val parallel : Domainslib.Task.pool -> int -> int
-(** The same on all domains of a pool. To be called in a task of that pool. *)
+(** The same, computed on all domains of a pool. Call it in a task of that pool.
+*)

@@ -1,6 +1,6 @@
-(* The capacity is measured with the code and the number of domains that serve
-   the requests, not derived from one domain's speed: cores may share hardware,
-   and other processes may be running. *)
+(* The capacity is measured with the server's own code and number of domains. It can't be
+   derived from the speed of one domain, because cores may share hardware and other processes
+   may be running. *)
 
 module Task = Domainslib.Task
 

@@ -1,18 +1,19 @@
-(** What the machine can do, measured with nothing but the computation. *)
+(** The speed of the machine, measured while it does nothing but the
+    computation. *)
 
 type t = {
-  n : int;  (** The Fibonacci number to ask for. *)
-  cost : float;  (** Seconds of one domain that it takes. *)
+  n : int;  (** The Fibonacci number to request. *)
+  cost : float;  (** The seconds that it takes in one domain. *)
 }
 
 val measure : ?n:int -> enough:float -> unit -> t
-(** Without [n], the smallest number that takes one domain [enough] seconds.
-    That should be much more than what a busy system takes to give a waking
-    process its turn, or the latter would blur the picture. *)
+(** Without [n], this is the smallest number that takes one domain [enough]
+    seconds. [enough] should be much longer than a busy system takes to wake a
+    process, because otherwise that time would blur the results. *)
 
 val capacity : n:int -> domains:int -> seconds:float -> float
-(** How many such numbers the machine computes per second at this time, with
-    that many domains busy: the median of as many measurements as [seconds]
-    allow, and of three at least. What else runs on the machine, or beside it if
-    it is a virtual one, changes the answer from minute to minute: ask when it
-    is needed, and do not keep it. *)
+(** The number of such computations per second at this time, on so many busy
+    domains. It is the median of as many measurements as fit into [seconds], and
+    at least three. Other programs on the machine, or beside a virtual machine,
+    change it from minute to minute. So measure it when you need it, and don't
+    keep it. *)

@@ -1,4 +1,4 @@
-(* Start, find out the port, stop. *)
+(* Starts the server as a process, reads its port, and stops it. *)
 
 open Eio.Std
 
@@ -18,7 +18,7 @@ let port_of_line line =
 
 let status_text status = Format.asprintf "%a" Eio.Process.pp_status status
 
-(* A server that is slow to do what it is waited for is a failure too. *)
+(* A server that takes too long counts as failed. *)
 let within env what f =
   try Eio.Time.Timeout.(run_exn (seconds env#mono_clock 15.)) f
   with Eio.Time.Timeout -> fail "%s within 15 seconds" what
@@ -51,7 +51,7 @@ let with_server (env : Eio_unix.Stdenv.base) ~binary ~variant ~domains f =
   let address =
     match port_of_line line with
     | Some port -> `Tcp (Eio.Net.Ipaddr.V4.loopback, port)
-    | None -> fail "the server %s said %S, and no port" variant line
+    | None -> fail "the server %s printed %S instead of its port" variant line
   in
   let result = f { pid = Eio.Process.pid process; address } in
   Eio.Process.signal process Sys.sigterm;
@@ -60,4 +60,5 @@ let with_server (env : Eio_unix.Stdenv.base) ~binary ~variant ~domains f =
     Eio.Process.await process
   with
   | `Exited 0 -> result
-  | status -> fail "the server %s ended badly: %s" variant (status_text status)
+  | status ->
+      fail "the server %s failed at its end: %s" variant (status_text status)

@@ -1,4 +1,4 @@
-(* The server on Eio, in all its variants. *)
+(* Tests the server on Eio, in all its variants. *)
 
 open Http_cases
 module Variants = Fib_service.Variants
@@ -8,12 +8,12 @@ let program variant = Process.program "fib_server" [ "--variant=" ^ variant ]
 let in_eio socket f =
   Eio_main.run (fun _ -> Fib_service.Eio_host.with_listener socket f)
 
-(* "composed" has all the cases there are. *)
+(* "composed" runs all cases, so it doesn't need these. *)
 let of_variant = function
   | _, Variants.Composed -> None
   | name, _ -> Some (name, Cases.of_variant (program name))
 
-(* --- Which of them compute for fibers of any domain --- *)
+(* --- Which variants compute for fibers of any domain --- *)
 
 let admits_other_domains : Variants.t -> bool = function
   | Composed | Unsplit | Domain_manager | Executor_pool -> true

@@ -2,7 +2,7 @@ type t = { socket : Unix.file_descr; replies : in_channel }
 
 let to_port port =
   let socket = Unix.(socket ~cloexec:true PF_INET SOCK_STREAM 0) in
-  (* so that the server soon has to wait for a client that reads nothing *)
+  (* A small receive buffer, so that the server soon waits for a client that reads nothing. *)
   Unix.setsockopt_int socket SO_RCVBUF 8192;
   Unix.setsockopt_float socket SO_RCVTIMEO 20.;
   Unix.setsockopt_float socket SO_SNDTIMEO 20.;

@@ -1,43 +1,43 @@
-(** A client that does what it likes. What the server doesn't do within 20 s
-    fails. *)
+(** A client that can do anything, right or wrong. It fails if the server
+    doesn't respond within 20 s. *)
 
 type t
 
 val open_ : int -> t
-(** To a port of this machine. *)
+(** Connects to a port of this machine. *)
 
 val connect : int -> t
-(** {!open_}, and receives the greeting. *)
+(** {!open_}, then receives the greeting. *)
 
 val login : int -> t
-(** {!connect}, and logs in. *)
+(** {!connect}, then logs in. *)
 
 val code : t -> string -> int
-(** Sends a command, and gives the code of the reply, or -1 if the server has
+(** Sends a command, and returns the code of the reply, or -1 if the server has
     hung up. *)
 
 val reply : t -> string
-(** The next line, without its end and without a command. *)
+(** Returns the next line, without its end. Sends no command. *)
 
 val write : t -> string -> unit
-(** These bytes. *)
+(** Sends these bytes. *)
 
 val send : t -> string -> unit
-(** A command, without waiting for a reply. *)
+(** Sends a command without waiting for a reply. *)
 
 val data : t -> Unix.file_descr
-(** A data connection, by EPSV. *)
+(** Opens a data connection by EPSV. *)
 
 val receive : Unix.file_descr -> string
-(** Up to the end, and closes it. *)
+(** Receives until the end, and closes the connection. *)
 
 val retrieve : t -> string -> int * string
-(** The last reply, and what came. *)
+(** Returns the code of the last reply, and the data. *)
 
 val store : t -> string -> string -> int
-(** The last reply. *)
+(** Returns the code of the last reply. *)
 
 val reset : Unix.file_descr -> unit
-(** Closes a connection without the usual farewell. *)
+(** Closes a connection by a reset. *)
 
 val close : t -> unit

@@ -66,7 +66,7 @@ let spawn root options =
 let check_end t =
   Unix.kill t.pid Sys.sigterm;
   let status = ref None in
-  Check.eventually "the end of the server" (fun () ->
+  Check.eventually "waiting for the end of the server" (fun () ->
       match Unix.waitpid [ WNOHANG ] t.pid with
       | 0, _ -> false
       | _, ended ->
@@ -75,8 +75,8 @@ let check_end t =
   Check.yes "exit code" (!status = Some (WEXITED 0));
   Alcotest.(check string) "standard error" "" (read (t.root ^ ".stderr"))
 
-(* The poller has its descriptors once the server has waited, as it does for a client to
-   take all of [big]. *)
+(* The poller opens its descriptors when the server first waits. So this makes the server wait
+   for a client that takes all of [big]. *)
 let at_rest t =
   let client = Client.login t.port in
   Check.yes "big" (Client.retrieve client "RETR big" = (226, big));

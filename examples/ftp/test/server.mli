@@ -2,25 +2,25 @@
 
     - [hello.txt], [big] (8 MB), [sub/deep.txt]
     - [upload], an empty folder
-    - [outside] and [sub/link.txt], symbolic links that lead out of it and to
-      [hello.txt]
-    - [fifo], which nobody writes to. *)
+    - [outside] and [sub/link.txt], symbolic links that lead out of the root and
+      to [hello.txt]
+    - [fifo], to which no process writes. *)
 
 type t = { port : int; root : string; pid : int }
 
 val with_server : ?options:string list -> (t -> unit) -> unit
-(** Runs a server around a test, which has closed all its connections in the
-    end. Then the server has as many descriptors as in the beginning, ends on
-    SIGTERM with 0, and has written nothing to its standard error. *)
+(** Runs a server around a test, which has to close all its connections. After
+    the test, the server must have as many descriptors as at first, end on
+    SIGTERM with code 0, and have written nothing to its standard error. *)
 
 val descriptors : t -> int option
-(** How many the server has, where the system tells. *)
+(** The number of the server's descriptors, if the system provides it. *)
 
 val big : string
 (** The contents of [big]. *)
 
 val contents : t -> string -> string
-(** Of a file below the root. *)
+(** The contents of a file below the root. *)
 
 val output_of : string list -> int * string
-(** The exit code of a command, and what it printed. *)
+(** The exit code of a command, and its output. *)

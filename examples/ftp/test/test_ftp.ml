@@ -20,7 +20,7 @@ let check_refused t ?(options = []) path =
   Check.yes (path ^ " is refused") (code <> 0);
   Alcotest.(check string) path "" text
 
-(* curl writes a listing with the lines' ends of the system. *)
+(* curl writes a listing with the line ends of the system. *)
 let with_curl t =
   let names = [ "-l" ] and pasv = [ "--disable-epsv" ] in
   check_curl t ~options:names "" "big\nhello.txt\nsub\nupload\n";
@@ -48,7 +48,9 @@ let with_python t =
       "python3" (0, "done\n")
       (output_of
          [ "python3"; "with_ftplib.py"; string_of_int t.port; t.root ^ "/big" ])
-  else print_endline "python3 with ftplib is not installed: left out"
+  else
+    print_endline
+      "python3 with ftplib is not installed, so this test is left out"
 
 (* --- The protocol --- *)
 
@@ -138,12 +140,12 @@ let protocol t =
   Alcotest.(check (pair int string))
     "once" (226, "hello\r\n")
     (Client.retrieve client "RETR hello.txt");
-  (* two commands at once, and one in parts *)
+  (* Two commands come at once, and one comes in parts. *)
   Client.send client "NOOP\r\nSYST";
   Check.strings "both" [ "200"; "215" ]
     (List.init 2 (fun _ -> String.sub (Client.reply client) 0 3));
-  (* Not more than the server reads before it hangs up: what is left would reset the
-     connection, and the reply be lost. *)
+  (* The server reads all of this before it hangs up. If it left unread input, closing would
+     reset the connection, and the client would lose the reply. *)
   Client.write client (String.make 4097 'x');
   Check.strings "a long line" [ "500 Line too long." ] [ Client.reply client ];
   Client.close client
@@ -165,9 +167,10 @@ let uploads t =
   Alcotest.(check string) "kept" "1" (contents t "upload/one");
   Client.close client
 
-(* --- Clients that do not do what they should --- *)
+(* --- Clients that misbehave --- *)
 
-(* More than the sockets hold, so the server has to wait for the client. *)
+(* The file is larger than the buffers of the sockets, so the server has to wait for the
+   client. *)
 let begin_to_retrieve client =
   let data = Client.data client in
   Check.int "RETR" 150 (Client.code client "RETR big");
@@ -180,14 +183,14 @@ let disconnected t =
   Client.reset (begin_to_retrieve client);
   Alcotest.(check string) "reply" "426" (String.sub (Client.reply client) 0 3);
   Check.int "the session is there" 200 (Client.code client "NOOP");
-  (* an upload that is broken off leaves nothing *)
+  (* An interrupted upload leaves no file. *)
   let data = Client.data client in
   Check.int "STOR" 150 (Client.code client "STOR upload/half");
   ignore (Unix.write_substring data big 0 1_000_000 : int);
   Client.reset data;
   Alcotest.(check string) "reply" "426" (String.sub (Client.reply client) 0 3);
   Check.no "no half a file" (Sys.file_exists (t.root ^ "/upload/half"));
-  (* both connections at once, and one that never opens the other *)
+  (* A client closes both connections at once, and another never opens its data connection. *)
   let data = begin_to_retrieve client in
   Client.close client;
   Client.reset data;
@@ -241,7 +244,8 @@ let too_many t =
 
 (* --- Many --- *)
 
-(* The server has one descriptor for each, and a few more; so has this program. *)
+(* Each session needs one descriptor in the server and one in this program, and both need a few
+   more. *)
 let limit () =
   match output_of [ "/bin/sh"; "-c"; "ulimit -n" ] with
   | _, "unlimited\n" -> max_int
@@ -272,7 +276,8 @@ let thousand t =
   Printf.printf "%d sessions at once\n" n
 
 let () =
-  (* To write to a connection that is closed fails, and does not end the program. *)
+  (* Without this, writing to a closed connection would end the program. Now the write fails
+     with an error. *)
   Sys.set_signal Sys.sigpipe Signal_ignore;
   Check.run "ftp"
     [

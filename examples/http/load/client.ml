@@ -1,5 +1,5 @@
-(* The measuring process shares the machine with what it measures, so this does
-   no more than needed. *)
+(* This client does only the minimum, because the measuring process shares the machine with the
+   server that it measures. *)
 
 type t = {
   socket : Eio_unix.Net.stream_socket_ty Eio.Resource.t;
@@ -43,7 +43,7 @@ let get t path =
       t.usable <- true;
       headers
   | exception (End_of_file | Not_found) ->
-      failwith (path ^ ": the server did not answer in full")
+      failwith (path ^ ": the server's answer is incomplete")
 
 let usable t = t.usable
 let close t = Eio.Net.close t.socket

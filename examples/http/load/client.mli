@@ -1,4 +1,5 @@
-(** The least HTTP client: one request at a time on a kept-alive connection. *)
+(** A minimal HTTP client. It sends one request at a time on a connection that
+    is kept alive. *)
 
 type t
 
@@ -10,11 +11,11 @@ val connect :
 (** A connection that is closed with [sw], at the latest. *)
 
 val get : t -> string -> (string * string) list
-(** [get t path] is the headers of the answer, with names in lower case.
+(** [get t path] returns the headers of the answer, with names in lower case.
 
-    @raise Failure if the status is not 200, or the answer is none at all. *)
+    @raise Failure if the status is not 200, or if there is no valid answer. *)
 
 val usable : t -> bool
-(** [false] once {!get} raised. *)
+(** [false] once {!get} has raised. *)
 
 val close : t -> unit

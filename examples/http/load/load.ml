@@ -1,5 +1,5 @@
-(* Each request is a fiber of its own, which takes the connection that has been idle
-   for longest: so all are used. *)
+(* Each request is a fiber. It takes the connection that has been idle for the longest time, so
+   all connections are used. *)
 
 open Eio.Std
 
@@ -12,7 +12,8 @@ type result = {
   failures : string list;
 }
 
-(* How long answers are waited for after the last request was due. *)
+(* In seconds. Answers count only if they arrive within this time after the last request was
+   due. *)
 let patience = 2.
 
 type outcome = Pending | Answered of int | Failed of string
@@ -21,13 +22,13 @@ type request = { due : int; mutable outcome : outcome }
 let to_seconds ns = float ns *. 1e-9
 let of_seconds s = int_of_float (s *. 1e9)
 
-(* Times are nanoseconds. *)
+(* All times are in nanoseconds. *)
 let now clock = Int64.to_int (Mtime.to_uint64_ns (Eio.Time.Mono.now clock))
 
 let sleep_until clock ns =
   Eio.Time.Mono.sleep_until clock (Mtime.of_uint64_ns (Int64.of_int ns))
 
-(* A connection is made when its first request is due. *)
+(* A connection is opened when its first request is due. *)
 type place = { mutable client : Client.t option }
 
 let client_in place ~connect =

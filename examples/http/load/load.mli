@@ -1,5 +1,5 @@
-(** An open-loop load: requests are due at a constant rate, whether or not the
-    ones before have been answered. *)
+(** An open-loop load. Requests are due at a constant rate, even if earlier
+    requests have not been answered. *)
 
 type stream = { path : string; rate : float  (** Requests per second. *) }
 
@@ -7,9 +7,9 @@ type result = {
   per_second : float;  (** Answered requests. *)
   latency : float -> float;
       (** Percentiles, in milliseconds. A latency counts from the time at which
-          the request was due: what it waited for a connection, or because this
-          process was late, is part of it, as it would be for a user. A request
-          that was not answered counts with the time until it was given up. *)
+          the request was due. So it includes waiting for a connection, and
+          delays of this process, as it would for a user. A request that was not
+          answered counts with the time until the client stopped waiting. *)
   unanswered : int;
   failures : string list;
 }
@@ -22,8 +22,8 @@ val run :
   seconds:float ->
   stream list ->
   result list
-(** [run ~clock ~connect ~connections ~warm_up ~seconds streams] is the results
-    of all streams, which run at the same time, each over so many connections: a
-    request takes the one that has been idle for longest, or waits for one.
-    Requests that are due in the first [warm_up] seconds are not part of them.
-*)
+(** [run ~clock ~connect ~connections ~warm_up ~seconds streams] returns the
+    results of all streams. They run at the same time, and each has this number
+    of connections. A request takes the connection that has been idle for the
+    longest time, or waits for one. Requests that are due in the first [warm_up]
+    seconds don't count. *)

@@ -1,4 +1,4 @@
-(* By the nearest rank: a percentile is always one of the measurements. *)
+(* Uses the nearest rank, so a percentile is always one of the measurements. *)
 
 let of_list xs =
   let sorted = Array.of_list xs in

@@ -1,6 +1,5 @@
-(** How a set of measurements is distributed. *)
+(** Percentiles of measurements. *)
 
 val of_list : float list -> float -> float
-(** [of_list xs] is the function from [p] (say 0.99) to the smallest of [xs]
-    that is not exceeded by the fraction [p] of them; [nan] if there are none.
-*)
+(** [of_list xs p] is the smallest of [xs] that the fraction [p] (for example
+    0.99) of them does not exceed. It is [nan] if [xs] is empty. *)

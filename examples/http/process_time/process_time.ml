@@ -1,5 +1,5 @@
-(* Fields 14 and 15 of the file are user and system time in ticks of 10 ms; the
-   second one, in parentheses, may hold anything. *)
+(* Fields 14 and 15 of the file are user and system time, in ticks of 10 ms. The second field
+   is in parentheses, and may contain spaces and parentheses. *)
 let seconds pid =
   let file = Printf.sprintf "/proc/%d/stat" pid in
   match In_channel.with_open_bin file In_channel.input_all with

@@ -1,5 +1,5 @@
 (** The processor time of another process. *)
 
 val seconds : int -> float option
-(** [seconds pid] is what it took so far, of user and system together, where the
-    system tells. *)
+(** [seconds pid] is the user and system time of the process so far, if the
+    system provides it. *)

@@ -1,7 +1,7 @@
 open Process
 open Asking
 
-(* The request is understood, so the connection lives on. *)
+(* The server understands these requests, so it keeps the connection open. *)
 let wrong_requests ~hint t =
   with_client t @@ fun client ->
   let limit = "N must be a whole number from 0 to 45" in
@@ -88,7 +88,7 @@ let refused_requests =
     (400, with_headers "Transfer-Encoding: chunked\r\nContent-Length: 1\r\n");
     (400, get ~version:"1.0" ~headers:"Transfer-Encoding: chunked\r\n" "/ping");
     (413, with_headers "Content-Length: 70000\r\n");
-    (* The server does not read all of this, but answers all the same. *)
+    (* The server doesn't read all of this, but it still answers. *)
     (413, with_headers "Content-Length: 70000\r\n" ^ long ^ long);
     (413, with_headers "Content-Length: 99999999999999999999\r\n");
     (501, with_headers "Transfer-Encoding: gzip\r\n");
@@ -150,12 +150,12 @@ let hang_ups t =
       leave farewell (get ~headers:"Content-Length: 100\r\n" "/fib/1" ^ "half");
       leave farewell
         (get ~headers:"Transfer-Encoding: chunked\r\n" "/fib/1" ^ "5\r\nha");
-      (* More answers than the connection holds if nobody reads them. *)
+      (* If the client reads none of these answers, they fill the buffers of the connection. *)
       leave farewell (String.concat "" (List.init 1000 (fun _ -> get "/ping"))))
     [ Raw.close; Raw.reset ];
   check_alive t
 
-(* --- Those that keep the server waiting --- *)
+(* --- Clients that keep the server waiting --- *)
 
 let idle_client t =
   with_client t @@ fun client ->
@@ -164,7 +164,7 @@ let idle_client t =
   Raw.check_closed client;
   Raw.check_closed (Raw.connect t.port)
 
-(* Each byte comes in time; but the request does not. *)
+(* Each byte comes in time, but the whole request doesn't. *)
 let slow_clients t =
   List.iter
     (fun (start, rest) ->
@@ -172,7 +172,7 @@ let slow_clients t =
       Raw.send client start;
       if rest <> "" then Raw.trickle client rest;
       check_answer client ~status:408 ~keep_alive:false
-        "the request took too long to come";
+        "the request took too long to arrive";
       Raw.check_closed client)
     [
       ("G", "");
@@ -185,7 +185,7 @@ let slow_clients t =
     ];
   check_alive t
 
-(* The time of earlier limits has passed, and the idle one is far. *)
+(* The limits of the earlier requests have passed, and the idle limit is far away. *)
 let slow_at_last t =
   let client = Raw.connect t.port in
   Raw.send client (get "/ping");
@@ -194,7 +194,7 @@ let slow_at_last t =
   Raw.check_silent client;
   Raw.send client "G";
   check_answer client ~status:408 ~keep_alive:false
-    "the request took too long to come";
+    "the request took too long to arrive";
   Raw.check_closed client
 
 let deaf_client t =

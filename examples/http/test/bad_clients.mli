@@ -1,13 +1,13 @@
-(** What clients see that do not know how to behave, and that the server
-    survives them. *)
+(** Tests the answers to misbehaving clients, and that the server survives them.
+*)
 
 val wrong_requests : hint:string -> Process.t -> unit
-(** They are understood. *)
+(** The server understands these requests. *)
 
 val refused_requests : Process.t -> unit
 val hang_ups : Process.t -> unit
 
-(** {2 Those that keep the server waiting} *)
+(** {2 Clients that keep the server waiting} *)
 
 val idle_client : Process.t -> unit
 val slow_clients : Process.t -> unit

@@ -1,5 +1,4 @@
-(* The real server against curl, wrk, and clients that do not know how to
-   behave. *)
+(* Tests the real server against curl, wrk, and misbehaving clients. *)
 
 open Process
 open Good_clients

@@ -1,7 +1,7 @@
-(** What both servers have to do, whatever runs them. *)
+(** The test cases that every server has to pass, whatever it runs on. *)
 
 val cases : Process.program -> hint:string -> unit Alcotest.test list
-(** [hint] is what the program answers where it has no page. *)
+(** [hint] is the answer of the program if it has no such page. *)
 
 val of_variant : Process.program -> unit Alcotest.test_case list
-(** The few that may fail for one way to compute only. *)
+(** The few cases that may fail for a single way to compute. *)

@@ -1,12 +1,12 @@
 open Process
 open Asking
 
-(* The server waits for the body. *)
+(* The server now waits for the body. *)
 let send_half client path =
   Raw.send client (get ~headers:expect path);
   check_int "continue" 100 (Raw.receive client).status
 
-(* A connection that is made just as the socket is closed is reset. *)
+(* If a connection is made just when the socket is closed, it is reset. *)
 let is_refused t =
   match Raw.connect t.port with
   | client ->

@@ -1,4 +1,4 @@
-(** How the server ends when it is told to. *)
+(** How the server ends after a signal. *)
 
 val drain : Process.program -> unit -> unit
 val grace : Process.program -> unit -> unit

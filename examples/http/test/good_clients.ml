@@ -12,7 +12,7 @@ let answers t =
 
 let keep_alive t =
   with_client t (fun client ->
-      (* Pipelined: the answers come in order. *)
+      (* The requests are pipelined, and the answers come in the same order. *)
       Raw.send client (get "/fib/25" ^ get "/ping" ^ get "/fib/2");
       check_answer client ~keep_alive:true "75025";
       check_answer client "pong";
@@ -34,7 +34,7 @@ let keep_alive t =
 
 let bodies t =
   with_client t @@ fun client ->
-  (* The body of a GET is not the next request. *)
+  (* The server must not take the body of a GET for the next request. *)
   let smuggled = get "/nothing" in
   Raw.send client
     (get "/fib/3"
@@ -81,25 +81,24 @@ let expectations t =
       check_int "continue" 100 (Raw.receive client).status;
       Raw.send client "abc";
       check_answer client "8");
-  (* Elements of a list may be empty. *)
+  (* A list in a header may have empty elements. *)
   with_client t (fun client ->
       let headers = "Expect: , 100-Continue\r\nContent-Length: 3\r\n" in
       Raw.send client (get ~headers "/fib/6");
       check_int "continue" 100 (Raw.receive client).status;
       Raw.send client "abc";
       check_answer client "8");
-  (* This client does not know that answer. *)
+  (* An HTTP/1.0 client doesn't know 100 Continue. *)
   with_client t (fun client ->
       Raw.send client (get ~version:"1.0" ~headers:expect "/fib/6" ^ "abc");
       check_answer client "8");
-  (* A body that is refused need not be sent. *)
+  (* If the server refuses a body, the client doesn't need to send it. *)
   with_client t (fun client ->
       let headers = "Expect: 100-continue\r\nContent-Length: 70000\r\n" in
       Raw.send client (get ~headers "/fib/6");
       check_answer client ~status:413 "the body exceeds 65536 bytes")
 
-(* The client sends more than it should have, and must get its answer all the
-   same. *)
+(* The client sends more than it should, but it must still get its answer. *)
 let last_answer t =
   let client = Raw.connect t.port in
   Raw.send client

@@ -1,4 +1,4 @@
-(** What clients see that keep to the protocol. *)
+(** Tests the answers to clients that keep to the protocol. *)
 
 val answers : Process.t -> unit
 val keep_alive : Process.t -> unit
@@ -9,4 +9,4 @@ val expectations : Process.t -> unit
 val last_answer : Process.t -> unit
 
 val load : string -> Process.t -> unit
-(** Many clients, which all ask for this path. *)
+(** Many clients, which all request this path. *)

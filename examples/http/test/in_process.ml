@@ -8,11 +8,11 @@ let listener ~backlog =
   Unix.listen socket backlog;
   match Unix.getsockname socket with
   | ADDR_INET (_, port) -> (socket, port)
-  | ADDR_UNIX _ -> assert false (* see [bind] *)
+  | ADDR_UNIX _ -> assert false (* [bind] was given an internet address *)
 
 exception Oh_no
 
-(* Each request fails in a function of its own, after both have met. *)
+(* Each request fails in its own function, after both requests have started. *)
 
 let[@inline never] fail_left meet =
   meet ();
@@ -26,7 +26,7 @@ let[@inline never] fail meet (request : Http.Request.t) =
   Sys.opaque_identity
     (if request.resource = "/left" then fail_left meet else fail_right meet)
 
-(* Lines of a backtrace without the places in the files. *)
+(* The lines of a backtrace, without their positions in files. *)
 let functions text =
   let without_place line =
     match String.split_on_char ' ' line with
@@ -90,10 +90,10 @@ let failing_handler with_listener () =
     [ left; left; right; right ]
     (List.sort compare (List.map functions !log))
 
-(* --- Many who wait to be accepted --- *)
+(* --- Many clients wait to be accepted --- *)
 
-(* The other tasks had few turns meanwhile: else the last one waits for as many rounds
-   of all connections as there are clients before it. *)
+(* Checks that the other tasks ran only a few times meanwhile. Otherwise, the last client would
+   wait for as many rounds of all connections as there are clients before it. *)
 let accepted_at_once with_listener ~yield () =
   let open Http_service in
   let clients = 100 in
@@ -123,14 +123,14 @@ let accepted_at_once with_listener ~yield () =
   List.iter Raw.close connections;
   Alcotest.(check bool) "few turns" true (!turns < 10)
 
-(* --- An accept that is given up --- *)
+(* --- A cancelled accept --- *)
 
 let give_up (host : Http_service.Host.t) =
   let accepted = host.accept ~unless:(Concord.Event.always ()) in
   Alcotest.(check bool) "gave up" true (Option.is_none accepted)
 
-(* Were the accept that is given up to go on, it would take the client of one of the two
-   that follow: each client comes while an accept waits. *)
+(* Each client comes while an accept waits. If the cancelled accept were still active, it would
+   take the client of one of the two that follow. *)
 let give_up_then_accept port (host : Http_service.Host.t) =
   give_up host;
   for i = 1 to 2 do
@@ -147,7 +147,7 @@ let give_up_then_accept port (host : Http_service.Host.t) =
   done;
   host.close ()
 
-(* Many, as it may depend on the order of two threads. *)
+(* Repeats this often, because it may depend on the order of two threads. *)
 let given_up with_listener () =
   for _ = 1 to 50 do
     let socket, port = listener ~backlog:5 in

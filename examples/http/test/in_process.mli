@@ -1,4 +1,5 @@
-(** What hosts have to do, in this process: the function makes one. *)
+(** Tests of hosts, in this process. Each test gets a function that makes a
+    host. *)
 
 val failing_handler :
   (Unix.file_descr -> (Http_service.Host.t -> unit) -> unit) -> unit -> unit
@@ -8,16 +9,16 @@ val accepted_at_once :
   yield:(unit -> unit) ->
   unit ->
   unit
-(** [yield ()] gives the host's other tasks their turn. *)
+(** [yield ()] lets the host's other tasks run. *)
 
 val given_up :
   (Unix.file_descr -> (Http_service.Host.t -> unit) -> unit) -> unit -> unit
-(** An accept that is given up takes no client. *)
+(** A cancelled accept takes no client. *)
 
-(** {2 For what only one of them does} *)
+(** {2 For tests of a single host} *)
 
 val listener : backlog:int -> Unix.file_descr * int
 (** A socket that listens on this machine, and its port. *)
 
 val give_up : Http_service.Host.t -> unit
-(** Begins an accept, and gives it up while no client is there. *)
+(** Begins an accept, and cancels it while no client is there. *)

@@ -25,14 +25,14 @@ let descriptor_limit program () =
   poll "a failed accept" (fun () -> complaints t <> "");
   let computed = cpu_seconds t in
   Raw.check_silent (List.nth clients 199);
-  (* Time enough to compute a second, for a server that tries again at once. *)
+  (* A server that tries again at once would compute for a second meanwhile. *)
   Unix.sleepf 0.8;
   (match (computed, cpu_seconds t) with
   | Some before, Some after ->
       let text = Printf.sprintf "%g s of computing" (after -. before) in
       Alcotest.(check bool) text true (after -. before < 0.3)
   | _ -> ());
-  (* Those that were accepted leave, and so the others are served. *)
+  (* When the accepted clients leave, the other clients are served. *)
   List.iter
     (fun client ->
       check_answer client "pong";

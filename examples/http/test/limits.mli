@@ -1,7 +1,7 @@
-(** What happens when something has run out: connections, descriptors, ports. *)
+(** What happens when connections, descriptors or ports run out. *)
 
 val connection_limit : Process.t -> unit
-(** Of one connection. *)
+(** The limit is one connection. *)
 
 val descriptor_limit : Process.program -> unit -> unit
 val port_in_use : Process.t -> unit

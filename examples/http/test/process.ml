@@ -1,4 +1,4 @@
-(* Children are waited for with a deadline, and never left behind. *)
+(* Tests wait for the server with a deadline, and never leave a server behind. *)
 
 type program = { name : string; options : string list }
 type t = { pid : int; port : int; program : program; stderr : string }
@@ -12,7 +12,7 @@ let poll what condition =
   let rec wait () =
     if not (condition ()) then
       if Unix.gettimeofday () > deadline then
-        Alcotest.failf "waited in vain: %s" what
+        Alcotest.failf "timed out: %s" what
       else (
         Unix.sleepf 0.01;
         wait ())

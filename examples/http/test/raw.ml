@@ -1,13 +1,14 @@
-(* Blocking sockets with a time limit, after which reading fails. *)
+(* Blocking sockets with a time limit. After the limit, reading fails. *)
 
-(* Not [Signal_ignore], which the servers would inherit. *)
+(* [Signal_ignore] would be inherited by the servers, so this is a handler. *)
 let () = Sys.set_signal Sys.sigpipe (Signal_handle ignore)
 
 type t = { socket : Unix.file_descr; input : in_channel }
 
 let limit = 15. (* seconds *)
 
-(* For the rest of a call of [connect] that was interrupted, which goes on without it. *)
+(* If a call of [connect] is interrupted, the system continues to connect. This waits until it
+   has. *)
 let wait_connected socket =
   match Unix.select [] [ socket ] [] limit with
   | _, [], _ -> Alcotest.fail "not connected in time"
@@ -15,8 +16,9 @@ let wait_connected socket =
       let error = Unix.getsockopt_error socket in
       Option.iter (fun e -> raise (Unix.Unix_error (e, "connect", ""))) error
 
-(* The system does not begin a call with a time limit anew. What interrupts it here is
-   mostly io_uring, which has work for a thread that waits for something else. *)
+(* If a time limit is set, the system doesn't restart an interrupted call. Here the
+   interruption mostly comes from io_uring, when it has work for a thread that waits for
+   something else. *)
 let connect port =
   let socket = Unix.socket ~cloexec:true PF_INET SOCK_STREAM 0 in
   Unix.setsockopt_float socket SO_RCVTIMEO limit;
@@ -81,13 +83,13 @@ let until_deadline what step =
   let deadline = Unix.gettimeofday () +. 15. in
   let rec loop i =
     if Unix.gettimeofday () > deadline then
-      Alcotest.failf "the server bears it for ever: %s" what
+      Alcotest.failf "the server never refused: %s" what
     else if not (step i) then loop (i + 1)
   in
   loop 0
 
 let trickle t text =
-  until_deadline "a client that is slow" @@ fun i ->
+  until_deadline "a slow client" @@ fun i ->
   match Unix.select [ t.socket ] [] [] 0.02 with
   | [], _, _ ->
       send t (String.make 1 text.[i mod String.length text]);
@@ -99,7 +101,7 @@ let flood t text =
   let length = String.length text in
   let start = ref 0 in
   Unix.set_nonblock t.socket;
-  until_deadline "a client that does not read" @@ fun _ ->
+  until_deadline "a client that doesn't read" @@ fun _ ->
   match Unix.write_substring t.socket text !start (length - !start) with
   | sent ->
       start := (!start + sent) mod length;

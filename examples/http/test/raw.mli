@@ -1,31 +1,32 @@
-(** A client that sends whatever bytes it likes. *)
+(** A client that can send any bytes. *)
 
 type t
 
 val connect : int -> t
-(** To a port of this machine. *)
+(** Connects to a port of this machine. *)
 
 val send : t -> string -> unit
 val close : t -> unit
 
 val reset : t -> unit
-(** Closes the connection without the usual farewell. *)
+(** Closes the connection by a reset. *)
 
 type answer = { status : int; headers : (string * string) list; body : string }
 
 val receive : ?head_only:bool -> t -> answer
-(** One answer; the headers' names are in lower case. *)
+(** Receives one answer. The names of the headers are in lower case. *)
 
 val check_silent : t -> unit
-(** Nothing comes from the server, for a while. *)
+(** Checks that the server sends nothing for a while. *)
 
 val check_closed : t -> unit
-(** The server has closed the connection, and has sent nothing more. *)
+(** Checks that the server has closed the connection, and has sent nothing more.
+*)
 
 val trickle : t -> string -> unit
-(** Sends this again and again, one byte at a time, until the server says
-    something; fails after a while. *)
+(** Sends the text again and again, one byte at a time, until the server
+    answers. It fails after some time. *)
 
 val flood : t -> string -> unit
-(** Sends this again and again, as fast as possible, and reads nothing, until
-    the server breaks the connection; fails after a while. *)
+(** Sends the text again and again, as fast as possible, and reads nothing,
+    until the server breaks the connection. It fails after some time. *)

@@ -35,7 +35,8 @@ let run program ~style ~n ~only_setup =
       Printf.printf "result: %s\nas computed sequentially: yes\n" (show result);
       0
   | Some result ->
-      Printf.printf "result: %s\nas computed sequentially: no, that gives %s\n"
+      Printf.printf
+        "result: %s\nas computed sequentially: no, that result is %s\n"
         (show result)
         (show (Written.sequential n));
       1
@@ -48,7 +49,7 @@ let style =
     value
     & opt (enum Style.all) (List.assoc "trampoline" Style.all)
     & info [ "style" ] ~docv:"STYLE" ~absent:"trampoline"
-        ~doc:(Printf.sprintf "What the threads are; one of %s." names))
+        ~doc:(Printf.sprintf "The kind of threads, one of %s." names))
 
 let up_to largest =
   let parse text =
@@ -64,7 +65,7 @@ let n ~size ~largest ~default =
 
 let only_setup =
   Arg.(
-    value & flag & info [ "d" ] ~doc:"Spawn the threads, and do not start them.")
+    value & flag & info [ "d" ] ~doc:"Spawn the threads, but don't start them.")
 
 let main ~name ~doc ~size ~largest ~default program =
   let run style n only_setup = run program ~style ~n ~only_setup in
@@ -75,10 +76,10 @@ let main ~name ~doc ~size ~largest ~default program =
            [
              `S Manpage.s_description;
              `P
-               "A program of \"Light Weight Concurrency in OCaml\", on threads \
-                of any style of concord-schedulers.styles. It prints the time \
-                that it took, its result, and whether that is the one of a \
-                sequential computation; if not, it exits with 1.";
+               "Runs a program of \"Light Weight Concurrency in OCaml\" on the \
+                threads of any style of concord-schedulers.styles. It prints \
+                its time and its result, and compares the result with a \
+                sequential computation. If they differ, it exits with code 1.";
            ])
       Term.(const run $ style $ n ~size ~largest ~default $ only_setup)
   in

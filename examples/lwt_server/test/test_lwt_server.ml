@@ -1,4 +1,4 @@
-(* The server on Lwt: what it shares with other libraries. *)
+(* Tests the server on Lwt, mainly what it shares with other libraries. *)
 
 open Http_cases
 open Process
@@ -12,7 +12,7 @@ let hint = "try /ping, /fib/30, /ticket or /table"
 
 let clients = 50
 
-(* That many requests, by [clients] connections at a time. *)
+(* Sends [n] requests, over [clients] connections at a time. *)
 let curl_lines t path n =
   curl t
     [
@@ -34,7 +34,7 @@ let tickets t =
   wrk t ~connections:clients "/ticket"
   |> Option.iter @@ fun answered ->
      let next = int_of_string (List.hd (curl_lines t "/ticket" 1)) in
-     (* wrk hangs up on those that it still waits for. *)
+     (* wrk hangs up on requests that it still waits for. *)
      let unanswered = next - 1 - n - answered in
      Alcotest.(check bool)
        (Printf.sprintf "%d answered, %d not" answered unanswered)
@@ -53,13 +53,13 @@ let table t =
   check_int "numbers" n (count "0 1 1 2 3 5 8 13 21 34 55 89 144 ");
   check_int "lines" (2 * n) (List.length lines)
 
-(* --- Others are served meanwhile --- *)
+(* --- Other clients are served meanwhile --- *)
 
 let ping_meanwhile t =
   let busy = Raw.connect t.port in
   Raw.send busy (get "/ping");
   check_answer busy "pong";
-  (* The server reads this before it accepts the next connection. *)
+  (* The server reads this request before it accepts the next connection. *)
   Raw.send busy (get "/fib/41");
   check_string "ping" "pong\n" (curl t [] [ "/ping" ]);
   Raw.check_silent busy;
@@ -69,8 +69,8 @@ let ping_meanwhile t =
 let in_lwt socket f =
   Concord_lwt.run (fun () -> Lwt_service.Lwt_host.with_listener socket f)
 
-(* Were Lwt to wait for a socket that is closed, libev would abort the program: for one
-   socket of a hundred or so, as this takes an unlucky order of two threads. *)
+(* If Lwt waited for a socket that is closed, libev would abort the program. It happens for
+   about one socket of a hundred, because two threads have to run in an unlucky order. *)
 let given_up_and_closed () =
   for _ = 1 to 3_000 do
     let socket, _port = listener ~backlog:5 in

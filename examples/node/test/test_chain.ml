@@ -1,4 +1,5 @@
-(* Branches of a chain, in a plain thread: what becomes of their transactions? *)
+(* Tests what happens to the transactions of a branch that the chain leaves, in a plain
+   thread. *)
 
 open Concord
 open Ledger
@@ -46,7 +47,7 @@ let grows () =
   Chain.submit chain "c";
   check_pending chain [ "b" ]
 
-(* The longer branch confirms "a" in another block, and not "b". *)
+(* The longer branch confirms "a" in another block, and it doesn't confirm "b". *)
 let abandons () =
   let chain = create () in
   let one = block Block.genesis [ "a" ] in
@@ -65,7 +66,7 @@ let abandons () =
   check_head chain other_three;
   check_pending chain [ "b" ];
   check_confirmed chain [ "a"; "c"; "d" ];
-  (* And back. *)
+  (* Then the first branch becomes the longer one again. *)
   let three = block two [ "e" ] in
   let four = block three [ "c" ] in
   check_added chain Added three;
@@ -74,7 +75,8 @@ let abandons () =
   check_pending chain [ "d" ];
   check_confirmed chain [ "a"; "b"; "c"; "e" ]
 
-(* In whatever order two chains hear of blocks of the same height, they agree. *)
+(* Two chains get blocks of the same height in different orders, and still agree on the
+   head. *)
 let agrees () =
   let blocks = List.init 5 (fun i -> block Block.genesis [ string_of_int i ]) in
   let one = create () and other = create () in
@@ -95,9 +97,10 @@ let refuses () =
   check_added chain Orphan two;
   check_added chain Added one;
   check_added chain Added two;
-  let twice = "a transaction comes twice in a chain" in
+  let twice = "a chain has the same transaction twice" in
   invalid "in the main chain" twice (fun () -> add chain (block two [ "a" ]));
-  (* "b" is in the main chain, but not before the blocks of a shorter branch. *)
+  (* "b" is in the main chain, but it isn't in the chain before the blocks of a shorter
+     branch. *)
   let three = block two [ "d" ] in
   let four = block three [ "e" ] in
   let other = block one [ "c" ] in
@@ -105,9 +108,9 @@ let refuses () =
   List.iter (check_added chain Added) [ three; four; other; other_two ];
   check_head chain four;
   invalid "in a branch" twice (fun () -> add chain (block other_two [ "c" ]));
-  invalid "in a block" "a transaction comes twice in a block" (fun () ->
+  invalid "in a block" "a block has the same transaction twice" (fun () ->
       add chain (block two [ "d"; "d" ]));
-  invalid "empty" "a transaction of 0 bytes, where 1 to 1000 are allowed"
+  invalid "empty" "a transaction of 0 bytes, but only 1 to 1000 are allowed"
     (fun () -> Chain.submit chain "");
   let high = Codec.encode Block.write two in
   let high =

@@ -1,4 +1,4 @@
-(* What is written is read back, and no bytes do harm. *)
+(* Checks that each written message is read back, and that invalid bytes do no harm. *)
 
 open Ledger
 open QCheck2
@@ -7,7 +7,7 @@ open QCheck2
 
 let text = Gen.(string_size (0 -- 20))
 
-(* The readers take any block, valid or not: [Block.check] is for others. *)
+(* The readers accept every block, valid or not, because [Block.check] is called elsewhere. *)
 let block =
   let fields = Gen.(quad int text (list_size (0 -- 5) text) int) in
   let write buffer (height, parent, transactions, nonce) =
@@ -30,7 +30,7 @@ let encode = Codec.encode Message.write
 let decode = Codec.decode Message.read
 let print message = Printf.sprintf "%S" (encode message)
 
-(* Each value has one encoding, and anything else raises [Malformed]. *)
+(* Each value has exactly one encoding. Anything else raises [Malformed]. *)
 let is_harmless bytes =
   match decode bytes with
   | message -> String.equal (encode message) bytes
@@ -45,7 +45,7 @@ let any_bytes =
     Gen.(string_size (0 -- 60))
     is_harmless
 
-(* Bytes that are nearly right reach further. *)
+(* Bytes that are almost right get further into the readers than random bytes do. *)
 let one_byte_changed =
   Test.make ~name:"one byte is changed" ~count:10_000
     ~print:(fun (m, i, c) -> Printf.sprintf "%s, %d to %C" (print m) i c)
@@ -65,22 +65,22 @@ let cut_off =
       in
       List.for_all is_malformed (List.init (String.length bytes) Fun.id))
 
-(* Were it to make room for what is promised, it would take 4 GB. *)
+(* If the reader allocated the announced length, it would need 4 GB. *)
 let long_promises () =
   let malformed name expected read bytes =
     Alcotest.check_raises name (Codec.Malformed expected) (fun () ->
         ignore (Codec.decode read bytes))
   in
-  malformed "string" "a length of 1073741823, but 3 bytes are left"
+  malformed "string" "the length is 1073741823, but 3 bytes are left"
     Codec.read_string "\x3f\xff\xff\xffabc";
-  malformed "list" "a length of 1073741823, but 3 bytes are left"
+  malformed "list" "the length is 1073741823, but 3 bytes are left"
     (Codec.read_list Codec.read_byte)
     "\x3f\xff\xff\xffabc";
-  malformed "negative" "a length of -1, but 3 bytes are left" Codec.read_string
-    "\xff\xff\xff\xffabc";
-  malformed "int" "9223372036854775807 does not fit an int" Codec.read_int
+  malformed "negative" "the length is -1, but 3 bytes are left"
+    Codec.read_string "\xff\xff\xff\xffabc";
+  malformed "int" "9223372036854775807 does not fit into an int" Codec.read_int
     "\x7f\xff\xff\xff\xff\xff\xff\xff";
-  malformed "rest" "1 bytes too many" Codec.read_byte "ab"
+  malformed "rest" "1 bytes are left over" Codec.read_byte "ab"
 
 let () =
   Alcotest.run "codec"

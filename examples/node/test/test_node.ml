@@ -1,23 +1,23 @@
-(* Three nodes, each in a domain of its own, which are connected by TCP:
+(* Three nodes run, each in a domain of its own. They are connected by TCP:
 
-   node 1 -- proxy -- node 0 -- node 2 -- proxy -- node 1
+     node 1 -- proxy -- node 0 -- node 2 -- proxy -- node 1
 
-   The proxies cut all connections now and then, and node 2 is started late, stopped and
-   started again. *)
+   The proxies cut all connections now and then. Node 2 starts late, is stopped, and starts
+   again. *)
 
 open Concord
 open Ledger
 open Lwt.Syntax
 module Client = Cohttp_lwt_unix.Client
 
-let limit = 15. (* seconds, for each thing that is waited for *)
+let limit = 15. (* in seconds, for each wait *)
 
 let poll what condition =
   let deadline = Unix.gettimeofday () +. limit in
   let rec wait () =
     if not (condition ()) then
       if Unix.gettimeofday () > deadline then
-        Alcotest.failf "waited in vain: %s" what
+        Alcotest.failf "timed out: %s" what
       else (
         Unix.sleepf 0.005;
         wait ())
@@ -27,10 +27,10 @@ let poll what condition =
 let await what promise =
   match Event.sync_before limit (Promise.await_evt promise) with
   | Some v -> v
-  | None -> Alcotest.failf "waited in vain: %s" what
+  | None -> Alcotest.failf "timed out: %s" what
 
-(* A node is started again at the same port. So these are not among those (from 32768 on)
-   that the system gives to others. *)
+(* A node starts again at the same port. So its port is below 32768, because the system gives
+   the ports above that to other programs. *)
 let rec free_port () =
   let port = 10_000 + Random.int 20_000 in
   match Rpc.listen ~port with
@@ -46,15 +46,16 @@ let address port = `Tcp (Eio.Net.Ipaddr.V4.loopback, port)
 type world = {
   pool : Domainslib.Task.pool;
   lwt : unit Concord_lwt.loop;
-  log : string Mailbox.t;  (** Why peers were dropped. *)
+  log : string Mailbox.t;  (** The reasons why peers were dropped. *)
 }
 
 type node = {
   ports : Service.ports;
   peers : int list;
-  chain : Chain.t;  (** It is still there when the node is started again. *)
+  chain : Chain.t;
+      (** The chain survives when the node stops and starts again. *)
   mutable running : (unit Promise.t * unit Promise.t) option;
-      (** The promise that stops it, and that of its end. *)
+      (** The promise that stops the node, and the one of its end. *)
 }
 
 let node ports peers =
@@ -85,7 +86,8 @@ let stop ?(meanwhile = ignore) node =
 
 (* --- A client --- *)
 
-(* A machine without the list of services does not know the port of http. *)
+(* Without this list, a machine that has no database of services wouldn't know the port of
+   HTTP. *)
 let context node =
   let hosts = Hashtbl.create 1 in
   Hashtbl.add hosts "node"
@@ -124,7 +126,7 @@ let submit world node text =
 
 (* --- Proxies --- *)
 
-(* Bytes pass until [cuts] changes. *)
+(* Forwards bytes until [cuts] changes. *)
 let forward ~cuts ~net ~target flow =
   let _, since = Watch.read cuts in
   let copy () =
@@ -173,8 +175,8 @@ let agree nodes submitted =
   in
   List.for_all is_done nodes
 
-(* Sends these bytes, and then gives a function that reads until the other side closes
-   the connection. *)
+(* Sends these bytes, and returns a function that reads until the other side closes the
+   connection. *)
 let send port text =
   let socket = Unix.(socket ~cloexec:true PF_INET SOCK_STREAM 0) in
   Unix.setsockopt_float socket SO_RCVTIMEO limit;
@@ -236,7 +238,7 @@ let network () =
       let node = List.nth up (i mod List.length up) in
       submit world node text;
       if i mod 10 = 0 then
-        (* A query, while blocks come. *)
+        (* A query runs while blocks arrive. *)
         let code, _ = ask world node "/search" [ ("text", "pay") ] in
         Alcotest.(check int) "search" 200 code)
     submitted;
@@ -267,7 +269,9 @@ let network () =
   let logged text =
     List.exists (fun line -> String.ends_with ~suffix:text line) log
   in
-  Alcotest.(check bool) "garbage" true (logged "no message begins with 97");
+  Alcotest.(check bool)
+    "garbage" true
+    (logged "97 is not the first byte of any message");
   Alcotest.(check bool) "cut" true (logged "closed the connection")
 
 let rpc () =
@@ -280,7 +284,7 @@ let rpc () =
   let status text = ask "/status" [ ("transaction", text) ] in
   check "genesis" (200, "0 " ^ Block.genesis.hash) (ask "/head" []);
   check "unknown" (404, "unknown") (status "tea & milk");
-  (* These wait before there is anything to wait for. *)
+  (* These clients start to wait before any block exists. *)
   let wait parameters = Promise.in_thread (fun () -> ask "/wait" parameters) in
   let by_height = wait [ ("height", "1") ]
   and by_transaction =
@@ -296,12 +300,13 @@ let rpc () =
   check "confirmed" (200, "confirmed in block 1") (status "tea & milk");
   check "again" (202, "accepted") (ask "/transactions" [] ~body:"tea & milk");
   check "empty"
-    (400, "a transaction of 0 bytes, where 1 to 1000 are allowed")
+    (400, "a transaction of 0 bytes, but only 1 to 1000 are allowed")
     (ask "/transactions" [] ~body:"");
   check "nothing"
     (404, "try /head, /status, /search, /wait or /transactions")
     (ask "/" []);
-  (* A request has begun when the node is told to stop, and waits for a reader. *)
+  (* The request starts before the node is told to stop, and it waits for a reader to
+     finish. *)
   let reads = Promise.create () and release = Promise.create () in
   let reader =
     Promise.in_thread (fun () ->
@@ -331,8 +336,8 @@ let rpc () =
     (String.starts_with ~prefix:"HTTP/1.1 202 " (read ()));
   check "stopped" (504, "not yet") (await "the last answer" in_vain)
 
-(* The search would take years. So the transactions stay pending, and go from one node to
-   the other. *)
+(* The search would take years, so the transactions stay pending, and the nodes send them to
+   each other. *)
 let hopeless () =
   with_world @@ fun world ->
   let node ports peers =
@@ -356,7 +361,7 @@ let hopeless () =
   await_pending other "after";
   submit world other "back";
   await_pending one "back";
-  (* A miner, and a fiber for the connection. *)
+  (* The two waiters are the miner and the fiber of the connection. *)
   let waiters node = Watch.waiters (Chain.head node.chain) in
   poll "both search" (fun () -> waiters one = 2 && waiters other = 2);
   stop one;

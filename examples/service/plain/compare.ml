@@ -1,4 +1,4 @@
-(* Runs the service with and without Concord in turns, A B B A and so on, under the same load,
+(* Runs the service with and without Concord in turns (A B B A and so on) under the same load,
    and prints a table for README.md. Each turn has a new process and a new database. *)
 
 let folder = Filename.dirname Sys.executable_name
@@ -8,7 +8,7 @@ let folder = Filename.dirname Sys.executable_name
 type child = {
   pid : int;
   port : int;
-  file : string;  (** Of the database. *)
+  file : string;  (** The database. *)
   errors : string;
   output : in_channel;
 }
@@ -36,14 +36,14 @@ let start program options =
       let port = Scanf.sscanf line "http://localhost:%d/" Fun.id in
       { pid; port; file; errors; output }
 
-(* The seconds from SIGTERM to the exit, and the lines on standard error. *)
+(* Returns the seconds from SIGTERM to the exit, and the lines on standard error. *)
 let stop child =
   let before = Unix.gettimeofday () in
   Unix.kill child.pid Sys.sigterm;
   ignore (In_channel.input_all child.output : string);
   let status = snd (Unix.waitpid [] child.pid) in
   let seconds = Unix.gettimeofday () -. before in
-  if status <> WEXITED 0 then failwith "it did not exit with 0";
+  if status <> WEXITED 0 then failwith "the service did not exit with code 0";
   In_channel.close child.output;
   let lines = In_channel.with_open_bin child.errors In_channel.input_all in
   (seconds, List.filter (( <> ) "") (String.split_on_char '\n' lines))
@@ -100,7 +100,7 @@ let poll client id =
 
 let now = Unix.gettimeofday
 
-(* The seconds that each job took, from before its POST to its answer. *)
+(* Returns the seconds that each job took, from before its POST to its answer. *)
 let jobs ~until ~n client note =
   while now () < until do
     let before = now () in
@@ -119,13 +119,14 @@ let quantile q samples =
 
 let repeated n f = List.init n (fun _ () -> f ())
 
-(* --- What is measured ---------------------------------------------------------------- *)
+(* --- The measurements --------------------------------------------------------------- *)
 
 let with_child program options f =
   let child = start program options in
   Fun.protect ~finally:(fun () -> remove child) (fun () -> f child)
 
-(* 16 clients with small jobs, or 4 beside one with long jobs, which take one of two workers. *)
+(* 16 clients send small jobs. Or 4 clients do, and one more sends long jobs, which occupy one
+   of the two workers. *)
 let load ~seconds ~long env program =
   with_child program [] @@ fun child ->
   let times = ref [] and until = now () +. seconds in
@@ -144,7 +145,8 @@ let load ~seconds ~long env program =
     1e3 *. quantile 0.99 !times;
   ]
 
-(* SIGTERM while 16 clients have jobs of about 0.1 s; the grace is shorter than the queue. *)
+(* SIGTERM comes while 16 clients have jobs of about 0.1 s. The grace period is shorter than
+   the queue. *)
 let sigterm env program =
   with_child program [ "--grace=0.2"; "--capacity=16" ] @@ fun child ->
   let accepted = ref [] in
@@ -171,7 +173,7 @@ let sigterm env program =
   let lost = List.length missing - List.length (snd !ended) in
   [ 1e3 *. fst !ended; float (Int.max 0 lost) ]
 
-(* Another process has the file locked for a second, while 8 clients post. *)
+(* Another process locks the file for a second, while 8 clients post. *)
 let locked env program =
   with_child program [ "--capacity=16" ] @@ fun child ->
   let accepted = ref [] and refused = ref 0 and slow = ref [] in
@@ -211,7 +213,8 @@ let locked env program =
     float (List.length missing);
   ]
 
-(* 50 clients wait for a job and hang up: how many descriptors are left 1 s later. *)
+(* 50 clients wait for a job and hang up. Returns how many descriptors are still open 1 s
+   later. *)
 let hang_up env program =
   with_child program [] @@ fun child ->
   let descriptors () =
@@ -268,16 +271,18 @@ open Cmdliner
 open Cmdliner.Term.Syntax
 
 let command =
-  Cmd.v (Cmd.info "compare" ~doc:"compares the service with plain.exe")
+  Cmd.v (Cmd.info "compare" ~doc:"compare the service with plain.exe")
   @@
   let+ turns = Arg.(value & opt int 15 & info [ "turns" ] ~doc:"How many.")
   and+ seconds =
-    Arg.(value & opt float 1. & info [ "seconds" ] ~doc:"Of each load.")
+    Arg.(
+      value & opt float 1.
+      & info [ "seconds" ] ~doc:"The duration of each load.")
   and+ concord =
     Arg.(
       value
       & opt string "../service.exe"
-      & info [ "concord" ] ~doc:"Another program in place of the service.")
+      & info [ "concord" ] ~doc:"Another program instead of the service.")
   in
   let measure = measure [ concord; "plain.exe" ] in
   Eio_main.run @@ fun env ->

@@ -2,11 +2,11 @@ open Lwt.Syntax
 
 type 'r t = {
   mutex : Mutex.t;
-  inbox : ('r -> unit) Queue.t;  (** Under the mutex. *)
+  inbox : ('r -> unit) Queue.t;  (** Protected by the mutex. *)
   notification : Lwt_unix.notification;
 }
 
-(* One notification is enough for all that is in the inbox. *)
+(* One notification is enough for all jobs in the inbox, so only the first job sends one. *)
 let push t job =
   let was_empty =
     Mutex.protect t.mutex (fun () ->
@@ -29,7 +29,8 @@ let call t f =
     Atomic.set abandoned true;
     raise e
 
-(* A notification belongs to the loop of the domain that makes it. *)
+(* Creates the notification in the domain that runs the loop, because a notification belongs to
+   the loop of its domain. *)
 let loop_of value =
   let mutex = Mutex.create () and inbox = Queue.create () in
   let take_all () =
@@ -39,8 +40,8 @@ let loop_of value =
   in
   { mutex; inbox; notification = Lwt_unix.make_notification take_all }
 
-(* The domain is not joined. It can't end before its threads do, and those of [Lwt_preemptive],
-   which caqti uses, never end. *)
+(* The domain is not joined, because it can't end before its threads do. The threads of
+   [Lwt_preemptive], which caqti uses, never end. *)
 let with_domain ~close create f =
   let ready, set_ready = Eio.Promise.create ()
   and closed, set_closed = Eio.Promise.create () in

@@ -6,11 +6,11 @@ type 'r t
 val with_domain :
   close:('r -> unit Lwt.t) -> (unit -> 'r Lwt.t) -> ('r t -> 'a) -> 'a
 (** [with_domain ~close create f] calls [create ()] in a new loop, then [f loop]
-    in the calling fiber, and at the end [close] in the loop.
+    in the calling fiber, and finally [close] in the loop.
 
     @raise e if [create] fails with [e]. *)
 
 val call : 'r t -> ('r -> 'a Lwt.t) -> 'a
-(** [call t f] has the loop call [f], and waits for its result. Fibers of any
-    domain can call it. If the fiber is cancelled, the result is dropped, and
-    [f] is not called if it wasn't yet. *)
+(** [call t f] makes the loop call [f], and waits for the result. Fibers of any
+    domain can use it. If the fiber is cancelled, the result is dropped, and if
+    [f] has not been called yet, it isn't called. *)

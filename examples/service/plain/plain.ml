@@ -1,11 +1,12 @@
-(* The core of ../service.ml without Concord: the same routes, but for /events and the page.
+(* The core of ../service.ml without Concord. It has the same routes, except for /events and the
+   page.
 
-   Who runs where:
-   - The main domain, and more of them if asked for, answer HTTP in Eio.
+   - The main domain, and more domains if asked for, answer HTTP in Eio.
    - A pool of Eio computes.
-   - A domain of its own runs Lwt's loop, in which caqti speaks to the database.
-   They wait for each other through Eio's stream, semaphore and promises, which are made for
-   several domains, and through the inbox of lwt_domain.ml. *)
+   - A separate domain runs Lwt's loop, in which caqti accesses the database.
+
+   These domains wait for each other through Eio's stream, semaphore and promises, which work
+   across domains, and through the inbox of lwt_domain.ml. *)
 
 open Eio
 
@@ -14,46 +15,49 @@ type options = {
   database : string;
   http_domains : int;
   workers : int;
-  capacity : int;  (** Of the queue. *)
-  limit : float;  (** Seconds that one job may take. *)
-  grace : float;  (** Seconds from the signal to the end. *)
+  capacity : int;  (** The capacity of the queue. *)
+  limit : float;  (** The time limit of one job, in seconds. *)
+  grace : float;  (** The seconds from the signal to the end. *)
 }
 
 type outcome = Done of int | Failed of string | Cancelled
 
-(* State       Left by            To
+(* [state], one per job
+
+   State       Left by            To
    Queued      the worker         Taken
                DELETE             Withdrawn
                the end            Withdrawn
    Taken       never
    Withdrawn   never
 
-   Only the one whose compare-and-set succeeds finishes the job. *)
+   The code whose compare-and-set succeeds finishes the job, so each job is finished once. *)
 type state = Queued | Taken | Withdrawn
 
 type job = {
   id : int;
   n : int;
   state : state Atomic.t;
-  stopped : unit Promise.t;  (** By its client. *)
+  stopped : unit Promise.t;  (** Resolved if its client deletes the job. *)
   stop_it : unit Promise.u;
-  ended : outcome Promise.t;  (** After it is in the database. *)
+  ended : outcome Promise.t;
+      (** Resolved after the outcome is in the database. *)
   end_it : outcome Promise.u;
 }
 
-(* [jobs] has no limit: [room] is how many jobs may still be added. So a job that is withdrawn
-   makes room at once, but stays in [jobs] until a worker meets it. *)
+(* [jobs] is unbounded, and [room] counts how many more jobs may be added. So a withdrawn job
+   makes room at once, but it stays in [jobs] until a worker takes it out. *)
 type t = {
   options : options;
   clock : float Time.clock_ty Resource.t;
   pool : Executor_pool.t;
   database : Store.t Lwt_domain.t;
-  stop : unit Promise.t;  (** The signal to end. *)
+  stop : unit Promise.t;  (** The signal to stop. *)
   room : Semaphore.t;
   jobs : job option Stream.t;  (** [None] ends one worker. *)
   mutex : Stdlib.Mutex.t;
   live : (int, job) Hashtbl.t;
-      (** The jobs that are not in the database yet. Under the mutex. *)
+      (** The jobs that are not in the database yet. Protected by the mutex. *)
   next_id : int Atomic.t;
   accepted : int Atomic.t;
   refused : int Atomic.t;
@@ -64,8 +68,8 @@ type t = {
 
 let with_live t f = Stdlib.Mutex.protect t.mutex (fun () -> f t.live)
 
-(* [Time.with_timeout] drops the result of an [f] that has ended in the same turn as the time.
-   Here it would be a job that is in the queue or in the database. *)
+(* [Time.with_timeout] drops the result of [f] if [f] ends in the same turn in which the time
+   is over. Here that result is a job that is already in the queue or in the database. *)
 let within t seconds f =
   let combine first second = if Option.is_some first then first else second in
   Fiber.first ~combine
@@ -89,8 +93,8 @@ let primes_below stop n =
   in
   count 0 2
 
-(* Whatever comes first. A cancelled [submit] leaves its function running in the pool, so that
-   is told to stop. *)
+(* The first of the three events decides the outcome. A cancelled [submit] leaves its function
+   running in the pool, so [stop] tells the function to stop. *)
 let compute t job =
   let stop = Atomic.make false in
   Fun.protect ~finally:(fun () -> Atomic.set stop true) @@ fun () ->
@@ -105,7 +109,7 @@ let compute t job =
         Cancelled);
       (fun () ->
         Time.sleep t.clock t.options.limit;
-        Failed (Printf.sprintf "not done in %g s" t.options.limit));
+        Failed (Printf.sprintf "the job took longer than %g s" t.options.limit));
     ]
 
 (* --- The end of a job ------------------------------------------------------------ *)
@@ -115,13 +119,14 @@ let text_of = function
   | Failed why -> ("failed", why)
   | Cancelled -> ("cancelled", "")
 
-(* At once, so that lines of several domains do not mix. *)
+(* Writes the line in one piece, so that lines of several domains do not mix. *)
 let log line =
   output_string stderr (line ^ "\n");
   flush stderr
 
-(* A database may be locked for a while, so this tries again until the limit. If the grace is
-   over before, it has [last_chance] seconds more. What can't be stored is reported. *)
+(* The database may be locked for a while, so this tries again until the time limit. If the
+   grace period ends before that, it has [last_chance] seconds more. If the job still can't be
+   stored, that is reported. *)
 let last_chance = 0.5
 
 let store t row =
@@ -141,7 +146,7 @@ let store t row =
   if stored = None then log (Printf.sprintf "job %d is lost: %s" row.id !error);
   stored <> None
 
-(* Once a job is stored it is also counted and announced, because nothing after that suspends. *)
+(* Once a job is stored, it is also counted and announced, because no later step suspends. *)
 let finish t job outcome =
   let status, answer = text_of outcome in
   let stored = store t { id = job.id; status; answer } in
@@ -154,7 +159,7 @@ let finish t job outcome =
   with_live t (fun live -> Hashtbl.remove live job.id);
   Promise.resolve job.end_it outcome
 
-(* If the service has no time left, the job is cancelled, and that is stored all the same. *)
+(* If the service has no time left, the job is cancelled, but its outcome is still stored. *)
 let perform t job =
   match compute t job with
   | outcome -> finish t job outcome
@@ -177,14 +182,14 @@ let withdraw t job =
   if withdrawn then Semaphore.release t.room;
   withdrawn
 
-(* --- What clients ask for --------------------------------------------------------- *)
+(* --- The requests ----------------------------------------------------------------- *)
 
 let stopping t = Promise.is_resolved t.stop
 
 (* Under load it is better to refuse a job at once than to let its client wait. *)
 let post t body : Web.answer =
   match int_of_string_opt (String.trim body) with
-  | None -> (`Bad_request, "The body has to be a number.")
+  | None -> (`Bad_request, "The body must be a number.")
   | Some n -> (
       match within t 0.05 (fun () -> Semaphore.acquire t.room) with
       | Some () when not (stopping t) ->
@@ -211,7 +216,8 @@ let stored t id : Web.answer =
   | exception Caqti.Error.Exn _ ->
       (`Service_unavailable, "The database does not answer. Try again later.")
 
-(* A long poll: the answer comes when the job has ended, but not later than after [seconds]. *)
+(* This is a long poll. It answers when the job has ended, but no later than after
+   [seconds]. *)
 let get t id ~seconds : Web.answer =
   match find t id with
   | None -> stored t id
@@ -230,7 +236,7 @@ let get t id ~seconds : Web.answer =
           (`OK, status ^ " " ^ answer)
       | None -> (`Accepted, "pending"))
 
-(* A job that no worker has taken yet is withdrawn, and makes room for another one. *)
+(* If no worker has taken the job yet, it is withdrawn, and makes room for another one. *)
 let delete t id : Web.answer =
   match find t id with
   | None -> stored t id
@@ -265,14 +271,17 @@ let handle t request body : Web.answer =
   | `GET, [ ""; "metrics" ] -> (`OK, metrics t)
   | ((`GET | `DELETE) as meth), [ ""; "jobs"; id ] -> (
       match (meth, int_of_string_opt id) with
-      | _, None -> (`Bad_request, "A job's name is a number.")
+      | _, None -> (`Bad_request, "The name of a job is a number.")
       | `GET, Some id -> get t id ~seconds
       | `DELETE, Some id -> delete t id)
-  | _ -> (`Not_found, "There is POST /jobs, GET and DELETE /jobs/ID, /metrics.")
+  | _ ->
+      ( `Not_found,
+        "The routes are POST /jobs, GET and DELETE /jobs/ID, and /metrics." )
 
 (* --- The whole ------------------------------------------------------------------- *)
 
-(* The workers end after HTTP has, so no job is added after what ends them. *)
+(* The workers end after HTTP has ended, so no job is added behind the [None]s that end
+   them. *)
 let serve t env socket =
   let domain () =
     Switch.run (fun sw ->
@@ -287,7 +296,8 @@ let serve t env socket =
   and worker _ () = work t in
   Fiber.all (http :: List.init t.options.workers worker)
 
-(* A handler may run in the middle of any code, where broadcasting is allowed. *)
+(* A signal handler may run in the middle of any code. [Condition.broadcast] is allowed
+   there. *)
 let on_signal ~sw signals =
   let signalled = Atomic.make false and changed = Condition.create () in
   let note _ =
@@ -349,7 +359,7 @@ let run options =
         Time.sleep t.clock options.grace;
         "cut short")
   in
-  (* What no worker has begun. *)
+  (* The jobs that no worker has taken. *)
   let cancel () =
     Fiber.List.iter (fun job -> finish t job Cancelled) (queued t)
   in
@@ -366,16 +376,21 @@ let command =
   let opt kind default name doc =
     Arg.(value & opt kind default & info [ name ] ~doc)
   in
-  Cmd.v (Cmd.info "plain" ~doc:"counts primes for its clients, without Concord")
+  Cmd.v (Cmd.info "plain" ~doc:"count primes for clients, without Concord")
   @@
-  let+ port = opt Arg.int 8080 "port" "Where to listen; 0 for any."
+  let+ port =
+    opt Arg.int 8080 "port" "The port to listen on. 0 takes a free one."
   and+ database =
-    opt Arg.string "sqlite3:jobs.db" "database" "SQLite or PostgreSQL."
-  and+ http_domains = opt Arg.int 1 "domains" "Domains that answer HTTP."
-  and+ workers = opt Arg.int 1 "workers" "Domains that compute."
-  and+ capacity = opt Arg.int 64 "capacity" "Jobs that may wait."
-  and+ limit = opt Arg.float 10. "limit" "Seconds that a job may take."
-  and+ grace = opt Arg.float 10. "grace" "Seconds from SIGTERM to the end." in
+    opt Arg.string "sqlite3:jobs.db" "database"
+      "The database, SQLite or PostgreSQL."
+  and+ http_domains =
+    opt Arg.int 1 "domains" "The number of domains that answer HTTP."
+  and+ workers = opt Arg.int 1 "workers" "The number of domains that compute."
+  and+ capacity = opt Arg.int 64 "capacity" "The number of jobs that may wait."
+  and+ limit = opt Arg.float 10. "limit" "The seconds that a job may take."
+  and+ grace =
+    opt Arg.float 10. "grace" "The seconds from SIGTERM to the end."
+  in
   run { port; database; http_domains; workers; capacity; limit; grace }
 
 let () = exit (Cmd.eval command)

@@ -1,4 +1,4 @@
-(* --- What cohttp needs of Eio ----------------------------------------------- *)
+(* --- The functions that cohttp needs from Eio ------------------------------- *)
 
 module Io = struct
   type 'a t = 'a
@@ -78,8 +78,8 @@ let write output ~keep_alive (status, text) =
 
 let idle_timeout = 30.
 
-(* The next request and its body, unless the client is silent for too long, or the service
-   stops. *)
+(* Returns the next request and its body, or [None] if the client is silent for too long or the
+   service stops. *)
 let next_request ~clock ~stop input =
   Eio.Fiber.any
     [

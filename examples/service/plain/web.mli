@@ -17,5 +17,5 @@ val serve :
   unit
 (** [serve sw ~clock ~stop socket handle] answers requests by
     [handle request body], in a fiber for each connection. Once [stop] is
-    resolved it accepts no more, and returns when the requests in progress were
-    answered. *)
+    resolved, it accepts no more connections, and returns when the requests in
+    progress have been answered. *)

@@ -8,7 +8,7 @@ let poll what condition =
     let* fulfilled = condition () in
     if fulfilled then Lwt.return_unit
     else if Unix.gettimeofday () > deadline then
-      Alcotest.failf "waited in vain: %s" what
+      Alcotest.failf "timed out: %s" what
     else
       let* () = Lwt_unix.sleep 0.01 in
       go ()
@@ -67,7 +67,7 @@ let events load random =
         decr left;
         !left > 0)
   in
-  (* Without jobs there are no events. *)
+  (* If there are no jobs, there are no events. *)
   Lwt.pick [ followed; load.ended ]
 
 let post load random n =
@@ -85,7 +85,7 @@ let post load random n =
       | _ -> long_poll load id)
   | Some _ -> Lwt_unix.sleep 0.01
   | None ->
-      (* Nobody listens any more. *)
+      (* No client reads the events from here on. *)
       load.ending <- true;
       Lwt.return_unit
 
@@ -131,7 +131,7 @@ let end_load load =
   tell_clients load;
   load.clients
 
-(* If the service ends, a call of cohttp's client may never return. *)
+(* When the service ends, a call of cohttp's client may never return. *)
 let abandon_load load =
   tell_clients load;
   Lwt.pick [ load.clients; Lwt_unix.sleep 0.3 ]
@@ -141,7 +141,7 @@ let abandon_load load =
 let or_fail = Caqti_lwt.or_fail
 let statement text = Caqti.Templater.(static T.(unit -->. unit)) text
 
-(* In SQLite a statement fails at once then, in PostgreSQL it waits. *)
+(* With this lock a statement fails at once in SQLite, but waits in PostgreSQL. *)
 let locking database =
   if String.starts_with ~prefix:"sqlite3:" database then [ "BEGIN EXCLUSIVE" ]
   else [ "BEGIN"; "LOCK TABLE jobs" ]
@@ -162,7 +162,7 @@ let with_locked child f =
           (locking (Child.database child))
       in
       Lwt.finalize f (fun () ->
-          (* [disconnect] alone may leave the lock for a while *)
+          (* [disconnect] alone may keep the lock for a while. *)
           poll "the end of the lock" (fun () -> exec "ROLLBACK")))
     Db.disconnect
 
@@ -189,10 +189,10 @@ let check_books ~lost (ended : Child.ended) accepted store =
     Alcotest.failf "%d of %d accepted jobs have no row, of which %d are lost"
       (List.length missing) (List.length accepted) lost
 
-(* What a loaded machine may add to the grace. *)
+(* In seconds. A loaded machine may need this much more than the grace period. *)
 let margin = 20.
 
-(* The workers wait for the database. *)
+(* Waits until jobs queue up, because the workers wait for the database. *)
 let jobs_queue_up child () =
   let+ answer = Client.get (Child.port child) "/metrics" in
   match answer with
@@ -241,7 +241,7 @@ let stop_under_load ?(options = []) ?database ?program ?lock random ~domains
      if lock <> Some `Past_the_end then check_int "lost" 0 lost;
      with_store child (check_books ~lost ended load.accepted))
 
-(* --- What the loads leave behind --- *)
+(* --- What remains after the loads --- *)
 
 let loads random ~domains =
   let child =
@@ -254,7 +254,7 @@ let loads random ~domains =
   in
   Lwt_main.run
     (let sockets = Child.sockets child in
-     (* In the first load the heap grows to its usual size, and the last domain starts. *)
+     (* During the first load the heap grows to its usual size, and the last domain starts. *)
      let* () = one_load () in
      let* () =
        poll "the end of all connections" (fun () ->

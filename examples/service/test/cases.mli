@@ -1,23 +1,23 @@
-(** What is tested with each database. *)
+(** The test cases that run with each database. *)
 
 type load
-(** Clients that are at work. *)
+(** Clients that send requests. *)
 
 val start_load : Random.State.t -> Child.t -> clients:int -> n:int -> load
-(** Clients that post numbers up to [n] at random, wait for answers, delete,
+(** The clients post random numbers up to [n], wait for answers, delete jobs,
     read events, and hang up in the middle. *)
 
 val answered : load -> int -> unit Lwt.t
-(** Waits until that many requests have had an answer. *)
+(** Waits until this number of requests have been answered. *)
 
 val end_load : load -> unit Lwt.t
-(** Lets each client end what it does. *)
+(** Lets each client finish its current request. *)
 
 val with_locked : Child.t -> (unit -> 'a Lwt.t) -> 'a Lwt.t
-(** Runs the function while another connection has the file of SQLite locked. *)
+(** Runs the function while another connection locks the file of SQLite. *)
 
 val poll : string -> (unit -> bool Lwt.t) -> unit Lwt.t
-(** Waits for the condition, but not for ever. *)
+(** Waits for the condition, and fails after some time. *)
 
 val stop_under_load :
   ?options:string list ->
@@ -29,10 +29,10 @@ val stop_under_load :
   grace:float ->
   n:int ->
   unit
-(** Ends a service at a random moment under load, and compares what its clients
-    were told, what it says itself, and what is in the database. *)
+(** Ends a service at a random moment under load. Then it compares the answers
+    to the clients, the service's own numbers, and the database. *)
 
 val loads : Random.State.t -> domains:int -> int list
-(** Three equal loads of one service, after one more to warm it up. Fails unless
-    it has as few descriptors after each as before. The result is its resident
-    memory in KB after each. *)
+(** Puts three equal loads on one service, after another load that warms it up.
+    It fails unless the service has no more descriptors after each load than
+    before. The result is the resident memory in KB after each load. *)

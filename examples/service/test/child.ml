@@ -67,8 +67,9 @@ let await_end t ~within =
   let rec wait () =
     match Unix.waitpid [ WNOHANG ] t.pid with
     | 0, _ when Unix.gettimeofday () > t.terminated +. within ->
-        Alcotest.failf "no end within %g s; it complained: %s" within
-          (read_file t.stderr)
+        Alcotest.failf
+          "the service did not end within %g s, and printed on stderr: %s"
+          within (read_file t.stderr)
     | 0, _ ->
         let* () = Lwt_unix.sleep 0.01 in
         wait ()

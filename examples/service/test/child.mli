@@ -3,9 +3,9 @@
 type t
 
 val start : ?database:string -> ?program:string -> string list -> t
-(** [start options] returns once the service listens, on a free port. Without
-    [database] it is a file of SQLite in a new folder. [program] is the service
-    with Concord unless given. *)
+(** [start options] returns once the service listens on a free port. Without
+    [database], the database is a file of SQLite in a new folder. By default,
+    [program] is the service with Concord. *)
 
 val port : t -> int
 val database : t -> string
@@ -14,22 +14,23 @@ val terminate : t -> unit
 (** Sends SIGTERM. *)
 
 type ended = {
-  seconds : float;  (** From {!terminate}. *)
+  seconds : float;  (** The seconds since {!terminate}. *)
   drained : bool;
-  metrics : (string * int) list;  (** What it printed at its end. *)
+  metrics : (string * int) list;  (** The numbers that it printed at its end. *)
   complaints : string list;  (** The lines on its standard error. *)
 }
-(** What a service that has ended left behind. *)
+(** The results of a service that has ended. *)
 
 val await_end : t -> within:float -> ended Lwt.t
-(** Fails if it doesn't exit with 0, so many seconds after {!terminate}. *)
+(** Fails if the service doesn't exit with code 0 within so many seconds after
+    {!terminate}. *)
 
 val metrics : string -> (string * int) list
-(** Of the text of [/metrics]. *)
+(** Parses the text of [/metrics]. *)
 
 val descriptors : t -> int
 
 val sockets : t -> int
-(** How many of the descriptors are sockets. *)
+(** The number of descriptors that are sockets. *)
 
 val resident_kb : t -> int

@@ -2,7 +2,7 @@ open Lwt.Syntax
 
 let check_int = Alcotest.(check int)
 
-(* Far more than a test takes. *)
+(* A job of this size takes far longer than a test. *)
 let endless = 1_000_000_000_000
 
 let end_of child ~grace =
@@ -71,7 +71,7 @@ let locked ~database =
             expect "GET of a stored job" 503 unreadable got;
             post_until_refused port [])
       in
-      (* The worker has one. *)
+      (* One more than the capacity is possible, because the worker has taken one. *)
       if List.length accepted > 3 then
         Alcotest.failf "%d jobs accepted" (List.length accepted);
       let* () =
@@ -119,8 +119,8 @@ let deleted () =
 let limited () =
   with_service [ "--limit=0.1" ] (fun _ port ->
       let* id = post port endless in
-      let failed = "failed not done in 0.1 s" in
-      (* [float_of_string] takes this for a number. *)
+      let failed = "failed the job took longer than 0.1 s" in
+      (* [float_of_string] accepts "nan". *)
       let* got = Client.get port (Printf.sprintf "/jobs/%d?wait=nan" id) in
       expect "GET" 200 failed got;
       await_job port id failed)
@@ -174,7 +174,7 @@ let read_slowly () =
   let events f =
     Client.connected ~receive_buffer:4096 port (Client.request "/events")
       (fun input ->
-        (* The answer has begun. *)
+        (* Waits until the answer has begun. *)
         let* () = skip_to "" input in
         f input)
   in
@@ -207,7 +207,7 @@ let stopped () =
            let* id = post port 10 in
            Client.connected port (Client.request "/events") (fun events ->
                let* () = skip_to "" events in
-               (* The poll has come when the first request has its answer. *)
+               (* When the first request has its answer, the poll has arrived. *)
                Client.connected port
                  (Client.request "/metrics" ^ poll id)
                  (fun polls ->
@@ -216,7 +216,7 @@ let stopped () =
                    let* rest = Lwt_io.read polls in
                    let* end_of_events = Lwt_io.read events in
                    if not (String.ends_with ~suffix:"\r\n\r\npending\n" rest)
-                   then Alcotest.failf "no answer to the poll: %S" rest;
+                   then Alcotest.failf "the poll got no answer: %S" rest;
                    Alcotest.(check string)
                      "the end of the events" "0\r\n\r\n" end_of_events;
                    Lwt.return_unit)))

@@ -1,15 +1,15 @@
-(** What README.md says of single requests. Each function is one case. *)
+(** The claims of README.md about single requests. Each function is one case. *)
 
 val locked : database:string option -> unit
-(** While the database is locked, jobs are refused and stored ones can't be
-    read. Afterwards each job that was accepted is done. *)
+(** While the database is locked, jobs are refused, and stored jobs can't be
+    read. Afterwards each accepted job is done. *)
 
 val out_of_reach : unit -> unit
-(** A service whose database doesn't answer any more answers its clients, and
-    ends. *)
+(** If the database no longer answers, the service still answers its clients,
+    and ends. *)
 
 val deleted : unit -> unit
-(** One job in the queue, and one that is computed. *)
+(** One deleted job is in the queue, and another one is being computed. *)
 
 val limited : unit -> unit
 (** A job that takes too long fails. *)
@@ -18,9 +18,9 @@ val disconnected : unit -> unit
 (** A client that disconnects doesn't stop its job. *)
 
 val read_slowly : unit -> unit
-(** A client that reads events slowly is told how many it missed. One that
-    doesn't read at all is cut off after the grace. *)
+(** A client that reads events slowly is told how many it has missed. A client
+    that doesn't read at all is cut off after the grace period. *)
 
 val stopped : unit -> unit
-(** On SIGTERM long polls are answered and event streams end, although their
+(** On SIGTERM, long polls are answered and event streams end, even if their
     jobs have not ended. *)

@@ -1,6 +1,6 @@
 module Browser = Concord_test_browser
 
-(* Resolved when the element shows the text. *)
+(* Resolves when the element shows the text. *)
 let shown_script =
   {|((id, text) => new Promise(resolve => {
       const element = document.getElementById(id)

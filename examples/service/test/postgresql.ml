@@ -1,4 +1,4 @@
-(* Debian has them outside of PATH, in a folder for each version. *)
+(* Debian installs these programs outside PATH, in a folder for each version. *)
 let programs () =
   let debian = "/usr/lib/postgresql" in
   let versions = try Sys.readdir debian with Sys_error _ -> [||] in
@@ -48,7 +48,7 @@ let create_database () =
   if Sys.command command <> 0 then Alcotest.failf "createdb %s failed" name;
   Printf.sprintf "postgresql:///%s?host=%s&user=test" name folder
 
-(* All processes of the server work in its folder. *)
+(* All processes of the server have this working directory. *)
 let signal_all number =
   let data = Filename.concat (server ()).folder "data" in
   Array.iter

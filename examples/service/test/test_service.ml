@@ -3,7 +3,7 @@ module Race = Concord_test_support.Race
 
 type database = SQLite | PostgreSQL
 
-(* The moments and the numbers are drawn by the seed. *)
+(* The seed determines the moments and the numbers. *)
 let under_load ?program ?lock ~times ~grace ~n database domains () =
   for i = 1 to if Race.long then 50 else times do
     let database =

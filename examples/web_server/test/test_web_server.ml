@@ -1,4 +1,4 @@
-(* The same handler on Concord_aio and on Eio. *)
+(* Tests the same handler on Concord_aio and on Eio. *)
 
 open Http_cases
 

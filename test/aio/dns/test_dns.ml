@@ -93,10 +93,10 @@ let both_families () =
   says dns ~family:`Ipv6 "2001:db8::1" "a.test";
   says dns ~family:`Any "192.0.2.1 2001:db8::1" "A.Test.";
   says dns ~family:`Any "192.0.2.2" "b.test";
-  says dns ~family:`Ipv6 "the name has no such address" "b.test";
+  says dns ~family:`Ipv6 "the name has no address of this kind" "b.test";
   says dns ~family:`Any "no such name" "c.test";
-  says dns "not a name of a host" "a..test";
-  says dns "not a name of a host" "";
+  says dns "not a valid host name" "a..test";
+  says dns "not a valid host name" "";
   says dns ~family:`Any "192.0.2.7" "192.0.2.7";
   says dns ~family:`Ipv6 "::1" "::1"
 
@@ -393,10 +393,12 @@ let refused () =
   in
   let create = Concord_dns.create ~resolv_conf:nothing ~hosts:nothing in
   refuses "no servers" (fun () -> create ~servers:[] ());
-  refuses "a timeout of 0" (fun () -> create ~timeout:0. ());
-  refuses "a limit of nan" (fun () -> create ~limit:Float.nan ());
-  refuses "attempts of 0" (fun () -> create ~attempts:0 ());
-  refuses "a size of 0" (fun () -> create ~size:0 ())
+  refuses "timeout must be positive, but is 0" (fun () -> create ~timeout:0. ());
+  refuses "limit must be positive, but is nan" (fun () ->
+      create ~limit:Float.nan ());
+  refuses "attempts must be at least 1, but is 0" (fun () ->
+      create ~attempts:0 ());
+  refuses "size must be at least 1, but is 0" (fun () -> create ~size:0 ())
 
 (* --- Hosts ------------------------------------------------------------------ *)
 

@@ -202,7 +202,7 @@ let answers () =
     ];
   says "c.test for 5 s"
     [ alias "b.test" "c.test"; alias ~ttl:5 "a.test" "b.test" ];
-  says "gave aliases that lead in a circle"
+  says "gave aliases that form a cycle"
     [ alias "a.test" "b.test"; alias "b.test" "a.test" ];
   says "no address for 9 s" ~authority:[ soa 9 ] [];
   says "no address for 3 s"

@@ -9,4 +9,4 @@ A scheduler of Picos in another domain, and a task of Eio that is a fiber of Pic
 Without its first line no scheduler of Picos runs there, and the error says what to call.
 
   $ run forgotten
-  Invalid_argument("must be called from the main thread on the main domain"): Picos is not configured; call Picos_io_select.configure () in the main thread before other threads or domains start
+  Invalid_argument("must be called from the main thread on the main domain"): Picos is not configured. Call Picos_io_select.configure () in the main thread before other threads or domains start

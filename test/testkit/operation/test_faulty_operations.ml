@@ -38,7 +38,7 @@ let hang () =
     Run.verdict ~seconds:0.3
       [ { Concord_testkit__Trial.title = "it"; run = for_ever } ]
   with
-  | Report.Broken "it: hangs: no result in 0.3 s" -> ()
+  | Report.Broken "it: hangs (no result in 0.3 s)" -> ()
   | Broken text -> Alcotest.fail text
   | Kept | Not_offered _ -> Alcotest.fail "it was kept"
 

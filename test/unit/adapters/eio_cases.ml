@@ -1,4 +1,5 @@
-(* Eio fibers as tasks, for both ways in which they can be reached. *)
+(* Cases for Eio fibers as tasks. They run with concord-eio and without it, where fibers are
+   reached through Domain_local_await. *)
 
 open Concord
 open Concord.Tools
@@ -12,7 +13,7 @@ let[@inline never] culprit () = if true then raise Boom
 let main f () = Eio_main.run (fun _ -> f ())
 let both = Eio.Fiber.both
 
-(* [f] in a fiber that is cancelled as soon as [waits ()]. *)
+(* Runs [f] in a fiber that is cancelled as soon as [waits ()] is true. *)
 let cancelled ~waits f =
   Eio.Fiber.first f (fun () ->
       eventually ~pause:Eio.Fiber.yield "it waits" waits)
@@ -79,7 +80,8 @@ let cancelled_put () =
   int "the stored value" 1 (Mvar.take box);
   yes "not the other" (Mvar.is_empty box)
 
-(* Cancelling comes after the resumption, in the same turn. *)
+(* The fiber is resumed first and cancelled afterwards in the same turn of the loop, so it
+   keeps its value. *)
 let resumed_then_cancelled () =
   let box = Mvar.create_empty () in
   let got = ref 0 in
@@ -92,7 +94,8 @@ let resumed_then_cancelled () =
     (fun () -> Mvar.put box 3);
   int "it has its value" 3 !got
 
-(* The other way round, before the fiber had its turn: either may win. *)
+(* The fiber is cancelled and then resumed, before it runs again. Here either may win. The
+   result tells the caller which one did. *)
 let cancelled_then_resumed () =
   let box = Mvar.create_empty () in
   let got = ref 0 in
@@ -104,7 +107,7 @@ let cancelled_then_resumed () =
    with Boom -> ());
   let left = Option.value (Mvar.take_available box) ~default:0 in
   int "the value is in one place" 3 (!got + left);
-  int "nobody waits" 0 (Mvar.waiters box);
+  int "no task waits" 0 (Mvar.waiters box);
   !got
 
 let already_cancelled () =
@@ -160,7 +163,7 @@ let suspend_contract () =
 (* --- Concord_fifo in a fiber ---------------------------------------------- *)
 
 let nested () =
-  traced [ "fifo waits"; "fiber goes on"; "fifo resumed" ] @@ fun say ->
+  traced [ "fifo waits"; "fiber continues"; "fifo resumed" ] @@ fun say ->
   let p = Promise.create () in
   both
     (fun () ->
@@ -169,7 +172,7 @@ let nested () =
           Promise.await p;
           say "fifo resumed"))
     (fun () ->
-      say "fiber goes on";
+      say "fiber continues";
       Promise.fill p ())
 
 let host_cancelled () =
@@ -179,7 +182,8 @@ let host_cancelled () =
   let task name () =
     try wait name
     with Fifo.Cancelled as e ->
-      (* It takes a turn to unwind, in which the fiber cannot be suspended. *)
+      (* Unwinding takes a turn. The fiber can't be suspended meanwhile, because it was
+         cancelled. *)
       Fifo.protect Fifo.yield;
       say (name ^ " unwound");
       raise e
@@ -196,7 +200,8 @@ let host_cancelled () =
   cancelled ~waits:(fun () -> Promise.waiters p = 2) f;
   int "withdrawn" 0 (Promise.waiters p)
 
-(* The tasks wait for another thread while they unwind: [run] must stay. *)
+(* The tasks wait for another thread while they unwind, so [run] must not return before they
+   have ended. *)
 let host_cancelled_slowly () =
   traced [ "unwinding"; "unwound"; "run raised"; "switch raised" ] @@ fun say ->
   let p = Promise.create () in
@@ -303,7 +308,7 @@ let fifo =
   [
     test "Fifo.run suspends the fiber only" (main nested);
     test "cancelling the fiber unwinds the tasks" (main host_cancelled);
-    test "and waits for those that take their time" (main host_cancelled_slowly);
+    test "and waits for tasks that unwind slowly" (main host_cancelled_slowly);
   ]
 
 let threads =

@@ -1,5 +1,5 @@
-Each adapter that is a plug-in is linked whole, as no program has to name it. This reads the dune files, because some
-adapters are built only where their host is installed. `test/outside/linked_*.t` are such programs.
+Each adapter that is a plug-in must be linked whole, because programs don't name it. This test reads the dune files, because
+some adapters are built only if their host is installed. `test/outside/linked_*.t` are such programs.
 
   $ for folder in ../../../adapters/*/; do
   >   if grep -qsE 'plug_in |Plugin[.]add ' "$folder"*.ml && ! grep -qs 'library_flags (-linkall)' "${folder}dune"; then

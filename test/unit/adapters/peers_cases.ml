@@ -1,5 +1,5 @@
-(* What the structures of other libraries do not do in Eio fibers, for both ways in
-   which these can be reached. *)
+(* Faults of other libraries' structures in Eio fibers, which ours must not have. The cases
+   run with concord-eio and without it. *)
 
 open Concord
 open Concord_test_support
@@ -10,7 +10,7 @@ exception Boom
 let in_eio f = Eio_main.run (fun _ -> f ())
 let main f () = in_eio f
 
-(* --- Where one can wait, of those places that serve one at a time -------------- *)
+(* --- Operations that serve one waiter at a time -------------------------------- *)
 
 type place = {
   name : string;
@@ -19,7 +19,7 @@ type place = {
   waiters : unit -> int;
 }
 
-(* Each one that takes gets the value that was given in its turn. *)
+(* Checks that each operation that takes gets the value that was given to it in its turn. *)
 let place name (operation : int Operations.t) way () =
   let place = operation.make 2 in
   let given = Queue.create () in
@@ -33,7 +33,7 @@ let place name (operation : int Operations.t) way () =
     waiters = place.waiters;
   }
 
-(* By name: each operation, and a choice of its event. *)
+(* Maps names to operations. Each one comes directly and in a choice of its event. *)
 let makers =
   let ways operation =
     let { Operations.name; service; make; _ } = operation in
@@ -52,14 +52,14 @@ let makers =
 
 let places () = List.map (fun (_, make) -> make ()) makers
 
-(* A test for each. *)
+(* Makes one test for each of them. *)
 let each run f =
   let case (name, make) = test name (fun () -> run (fun () -> f (make ()))) in
   List.map case makers
 
 (* --- In fibers --------------------------------------------------------------- *)
 
-(* Picos' raise Unhandled. *)
+(* Picos's operations raise [Effect.Unhandled] in a fiber. *)
 let wait_in_a_fiber { wait; wake; waiters; _ } =
   let served = ref [] in
   let fiber name () =
@@ -74,14 +74,15 @@ let wait_in_a_fiber { wait; wake; waiters; _ } =
         int "both wait" 2 (waiters ());
         served := "waits" :: !served;
         wake ();
-        eventually ~pause:Eio.Fiber.yield "a goes on" (fun () ->
+        eventually ~pause:Eio.Fiber.yield "a continues" (fun () ->
             List.length !served = 2);
         int "the other waits" 1 (waiters ());
         wake ());
     ];
   strings "in order" [ "waits"; "a"; "b" ] (List.rev !served)
 
-(* Picos' then pass the lock to a fiber that has left. *)
+(* Picos's mutex passes the lock on to the cancelled fiber, which has left. With [at_once],
+   the fiber counts as cancelled before it unwinds, as it does with concord-eio. *)
 let cancelled_in_a_fiber ~at_once { wait; wake; waiters; _ } =
   let cancelled = ref false and served = ref false in
   let cancel = ref ignore in
@@ -105,9 +106,10 @@ let cancelled_in_a_fiber ~at_once { wait; wake; waiters; _ } =
     ];
   yes "cancelled" !cancelled;
   yes "the next one is served" !served;
-  int "nobody waits" 0 (waiters ())
+  int "no task waits" 0 (waiters ())
 
-(* eio#512: one that Domainslib's tasks share, too, is in [Test_peers]. *)
+(* Eio's mutex cannot be shared like this (eio#512). A mutex that tasks of Domainslib share
+   too is in [Test_peers]. *)
 let shared_with_threads () =
   let mutex = Mutex.create () and count = ref 0 in
   let work () =
@@ -123,12 +125,12 @@ let shared_with_threads () =
 
 (* --- Choice and cancellation -------------------------------------------------- *)
 
-(* Both are filled in the same turn. *)
+(* Fills both in the same turn. *)
 let fill_both add one other =
   add one 1;
   add other 2
 
-(* eio#356, eio#577 *)
+(* Eio takes from both streams, so one item is lost (eio#356, eio#577). *)
 let losing_take () =
   let module S = Eio.Stream in
   let one = S.create 5 and other = S.create 5 in
@@ -152,7 +154,7 @@ let losing_take () =
   int "ours: they are two" 3
     (!ours + List.hd (Stream.drain one @ Stream.drain other))
 
-(* eio#806: what has arrived is not dropped when the fiber is cancelled. *)
+(* An item that has arrived must not be lost when the fiber is cancelled (eio#806). *)
 let arrived_then_cancelled () =
   let stream = Stream.create 1 and got = ref 0 in
   (try
@@ -164,7 +166,8 @@ let arrived_then_cancelled () =
    with Boom -> ());
   int "it has arrived" 5 !got
 
-(* eio#396: each wait is another one. *)
+(* A value that comes late for a cancelled wait must not resume the fiber's next wait
+   (eio#396). *)
 let late_value () =
   let before = Stream.create 1 and now = Stream.create 1 in
   let got = ref 0 in
@@ -187,7 +190,7 @@ let late_value () =
   int "the right one" 2 !got;
   int "the late value stays" 1 (Stream.take before)
 
-(* onton#185 *)
+(* An exception poisons Eio's mutex for all later users (onton#185). *)
 let not_poisoned () =
   let theirs = Eio.Mutex.create () in
   raises "Eio" Boom (fun () ->
@@ -197,9 +200,10 @@ let not_poisoned () =
   | exception Eio.Mutex.Poisoned _ -> ());
   let ours = Mutex.create () in
   raises "ours" Boom (fun () -> Mutex.protect ours (fun () -> raise Boom));
-  int "ours goes on" 1 (Mutex.protect ours (fun () -> 1))
+  int "ours still works" 1 (Mutex.protect ours (fun () -> 1))
 
-(* eio#488: Eio's stream raises there, and stays locked. *)
+(* In a domain without Eio, Eio's stream raises when it is full, and its internal lock stays
+   taken (eio#488). *)
 let full_stream_elsewhere () =
   let stream = Stream.create 1 in
   let fill () =
@@ -219,7 +223,7 @@ let full_stream_elsewhere () =
 
 (* --- Signal handlers ----------------------------------------------------------- *)
 
-(* All that others wait for can be done where nothing can be suspended. *)
+(* Every operation that wakes a waiter must also work where no task can be suspended. *)
 let wake_all = List.iter (fun { wake; _ } -> wake ())
 
 let in_signal_handler f =
@@ -248,7 +252,7 @@ let in_finaliser f =
       Gc.full_major ();
       Atomic.get handled)
 
-(* eio#790 *)
+(* Fibers are woken from a signal handler and from a finaliser (eio#790). *)
 let woken_from where () =
   let places = places () in
   let wait { name; wait; _ } () =
@@ -281,7 +285,8 @@ let suites ~linked =
       [
         test "a choice that takes one item does not lose the other"
           (main losing_take);
-        test "what has arrived is not dropped" (main arrived_then_cancelled);
+        test "an item that has arrived is not dropped"
+          (main arrived_then_cancelled);
         test "a late value does not resume another wait" (main late_value);
         test "an exception does not poison a mutex" (main not_poisoned);
       ] );

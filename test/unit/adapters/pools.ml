@@ -1,4 +1,4 @@
-(* What the tests of pools have in common. *)
+(* Helpers that the tests of pools share. *)
 
 open Concord
 open Concord_test_support
@@ -13,13 +13,14 @@ let here () = (Domain.self () :> int)
 let ignore_job (_ : unit Promise.t) = ()
 let eio f = Eio_main.run (fun _ -> f ())
 
-(* Resumed tasks go on, of which the pool has a queue, and then the last of these jobs. *)
+(* Returns after every task that had been resumed has continued. The pool keeps resumed
+   tasks in a queue, and they run before the last of these jobs. *)
 let settle pool =
   for i = 1 to 5 do
     int "runs" i (run pool (fun () -> i))
   done
 
-(* A job that has started, and waits for [gate]. *)
+(* Submits a job and returns once it has started. The job then waits for [gate]. *)
 let held pool gate f =
   let started = Promise.create () in
   let job =
@@ -31,7 +32,7 @@ let held pool gate f =
   Promise.await started;
   job
 
-(* Keeps a domain of the pool busy until the result is called. *)
+(* Keeps a domain of the pool busy until the returned function is called. *)
 let occupy pool =
   let started = Promise.create () and release = Atomic.make false in
   let busy =

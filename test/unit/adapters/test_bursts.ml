@@ -1,4 +1,4 @@
-(* Of 10,000 tasks that another domain resumes, how many wake the loop? *)
+(* Another domain resumes 10,000 tasks. How many of these resumptions wake the loop? *)
 
 open Concord_test_support
 module Fifo = Concord_fifo

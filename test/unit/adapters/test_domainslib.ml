@@ -18,7 +18,7 @@ let with_pool ?(num_domains = 1) f =
   let pool = Pool.setup_pool ~num_domains () in
   Fun.protect ~finally:(fun () -> Pool.teardown_pool pool) (fun () -> f pool)
 
-(* From where *)
+(* Callers *)
 
 let runs_there pool =
   let caller = here () in
@@ -65,14 +65,14 @@ let from_everywhere () =
 let exceptions () =
   with_pool @@ fun pool ->
   let job () =
-    (* Each domain decides whether it records them. *)
+    (* Recording is switched on for each domain separately. *)
     Printexc.record_backtrace true;
     culprit ()
   in
   let p = submit pool job in
   raises "await" Boom (fun () -> Promise.await p);
   raises_at "culprit" (fun () -> Promise.await p);
-  int "the pool goes on" 1 (Promise.await (submit pool (fun () -> 1)))
+  int "the pool still works" 1 (Promise.await (submit pool (fun () -> 1)))
 
 let fib pool n =
   let rec go n =
@@ -196,10 +196,10 @@ let torn_down () =
 let no_place name =
   Invalid_argument
     ("Concord_domainslib." ^ name
-   ^ ": the pool has no place for the calling domain; call attach before, from \
+   ^ ": the pool has no slot for the calling domain. First call attach from \
       the domain that uses Domainslib.Task.run or async")
 
-(* The domain that has the place must also tear the pool down. *)
+(* Only one domain can attach the pool, and the same domain must tear it down. *)
 let place_taken () =
   let pool = Pool.setup_pool ~num_domains:1 () in
   let taken = Promise.create () and leave = Promise.create () in
@@ -207,7 +207,7 @@ let place_taken () =
   let domain =
     Domain.spawn (fun () ->
         Pool.run pool (fun () ->
-            (* The pool's own domain has its place when it has run a task. *)
+            (* The pool's own domain is registered once it has run a task. *)
             let ran = Atomic.make false in
             let task = Pool.async pool (fun () -> Atomic.set ran true) in
             eventually "it ran" (fun () -> Atomic.get ran);
@@ -224,7 +224,7 @@ let place_taken () =
   raises "attach" (no_place "attach") (fun () -> Concord_domainslib.attach pool);
   Promise.fill leave ();
   Promise.await attached;
-  (* Now everyone can submit. *)
+  (* From here on, any thread can submit. *)
   runs_there pool;
   Promise.fill done_ ();
   Domain.join domain
@@ -243,7 +243,7 @@ let two_pools () =
   let pa = submit a here and pb = submit b here in
   no "different domains" (Promise.await pa = Promise.await pb)
 
-(* What is kept for a pool does not keep the pool. *)
+(* Concord's records about a pool must not keep the pool from being collected. *)
 let collected () =
   let collected = Atomic.make false in
   let[@inline never] use () =
@@ -256,8 +256,8 @@ let collected () =
       Gc.full_major ();
       Atomic.get collected)
 
-(* A signal handler submits, and interrupts others who do; not on the pool's own
-   domain, as the documentation says. *)
+(* A signal handler submits, and interrupts threads that submit. It doesn't run on the
+   pool's own domain, where the documentation forbids that. *)
 let from_a_signal_handler () =
   let mask how = ignore (Thread.sigmask how [ Sys.sigusr1 ] : int list) in
   mask SIG_BLOCK;
@@ -310,19 +310,20 @@ let () =
           test "wait for one another" jobs_wait_for_each_other;
           test "start in the order of submission" in_order;
           test "two pools" two_pools;
-          test "a pool that is not used any more is collected" collected;
+          test "a pool that is no longer used is collected" collected;
         ] );
       ( "cancel",
         [
           test "before the start: never runs" cancel_before_start;
           test "after the start: no effect" cancel_after_start;
-          test "resumes who waits for it" cancel_wakes_the_waiter;
-          test "racing with the start: one of the two" race_of_start_and_cancel;
+          test "resumes its waiters" cancel_wakes_the_waiter;
+          test "racing with the start: it runs or is cancelled"
+            race_of_start_and_cancel;
         ] );
       ( "misuse",
         [
           test "a pool that was torn down" torn_down;
-          test "the place is taken" place_taken;
-          test "attach, twice and from elsewhere" attach_twice;
+          test "another domain has attached it" place_taken;
+          test "attach, twice and from another domain" attach_twice;
         ] );
     ]

@@ -32,8 +32,8 @@ let protect_in_a_systhread () =
   let v = Eio_unix.run_in_systhread (fun () -> Suspend.protect (fun () -> 3)) in
   int "value" 3 v
 
-(* Eio is known by its plug-in: its own suspension, and no waiter of
-   Domain_local_await, which a cancelled fiber would leave in the loop. *)
+(* With the plug-in, a fiber waits by Eio's own suspension. It must not use
+   Domain_local_await, because a cancelled fiber would leave a waiter of that in the loop. *)
 let plugged_in () =
   let prepared = ref 0 in
   let prepare_for_await () =
@@ -44,7 +44,7 @@ let plugged_in () =
     let p = Promise.create () in
     Eio.Fiber.both (fun () -> Promise.await p) (fun () -> Promise.fill p ())
   in
-  (* The first wait asks which scheduler this is; the next ones know. *)
+  (* The first wait asks which scheduler this is. Later waits remember the answer. *)
   await ();
   Domain_local_await.using ~prepare_for_await ~while_running:(fun () ->
       match await () with
@@ -57,8 +57,9 @@ let plugged_in () =
   done;
   int "not asked again" before !prepared
 
-(* Once the handler of fibers is known, nothing is performed that would only come back: else
-   a host around the loop would protect, or fork, what is the loop's. *)
+(* Once the fibers' handler is known, effects that Eio doesn't handle are no longer
+   performed. Otherwise a host around the loop would handle them, and protect or fork a task
+   of its own instead of a fiber. *)
 let not_performed () =
   let performed = ref 0 in
   let effc (type a) (effect_ : a Effect.t) :
@@ -89,9 +90,9 @@ let not_performed () =
     (fun () -> Eio_main.run (fun _ -> wait_often ()))
     () { effc }
 
-(* A scheduler that handles the effect, and says so to nobody, in a fiber whose own handler
-   is known. Its tasks wait for one another: a fiber that was suspended in their place would
-   never go on. *)
+(* Runs a scheduler that only handles the effect, and registers nowhere, in a fiber whose
+   own handler is already known. The scheduler's tasks wait for one another. If the fiber
+   were suspended instead of the task, it would never continue. *)
 let handler_in_a_fiber () =
   Suspend.yield ();
   let log = ref [] in
@@ -105,7 +106,7 @@ let handler_in_a_fiber () =
       (fun () ->
         Promise.fill from_sibling "filled";
         say (Mvar.take box);
-        (* and a loop of Eio in its task *)
+        (* Tests an Eio loop inside such a task as well. *)
         Eio_main.run (fun _ ->
             Suspend.yield ();
             say "in a loop inside"));
@@ -116,8 +117,8 @@ let handler_in_a_fiber () =
     [ "filled"; "put"; "in a loop inside" ]
     (List.rev !log)
 
-(* A fiber that is cancelled sees where its exception was raised: in the scheduler, not where
-   the plug-in has caught it. *)
+(* The backtrace of a cancelled fiber begins where the scheduler raised the exception, not
+   where the plug-in caught it. *)
 let backtrace_of_cancellation () =
   Suspend.yield ();
   let trace = ref "" in
@@ -135,8 +136,8 @@ let backtrace_of_cancellation () =
   if not (String.starts_with ~prefix:"Raised at Stdlib__Effect" first) then
     Alcotest.failf "the backtrace begins elsewhere: %S" !trace
 
-(* A fiber that gets the exception of an effect of Eio's, which came back to other code, has
-   waited: it gets that exception, and does not look for another host. *)
+(* A block that raises [Unhandled] for one of Eio's effects has waited nevertheless. The
+   fiber must get that exception and must not try another host. *)
 let exception_of_another () =
   let came_back =
     Effect.Unhandled (Eio.Private.Effects.Suspend (fun _ _ -> ()))
@@ -160,12 +161,13 @@ let exception_of_another () =
           int what 1 !waits)
     [ ("resumed", resumed_with); ("raised", fun _ -> raise came_back) ]
 
-(* Eio tells its own suspension of a cancellation at once. *)
+(* Cancellation reaches Eio's own suspension at once, so the later value stays in the box. *)
 let cancelled_at_once () =
-  int "nobody took it" 0 (Eio_cases.cancelled_then_resumed ())
+  int "no task took it" 0 (Eio_cases.cancelled_then_resumed ())
 
-(* The program's first waits are those of a thread, so that the handler of fibers is not what
-   it is told of first. In the first one it looks whether it is alone. *)
+(* The program's first waits are in a plain thread, so that fibers don't provide the first
+   handler that the library learns. During its first wait, a thread checks whether it is
+   alone. *)
 let () =
   for _ = 1 to 2 do
     let p = Promise.create () in
@@ -191,7 +193,7 @@ let () =
         ( "plug-in",
           [
             test "finds the innermost scheduler" (Eio_cases.main plugged_in);
-            test "the effect that would come back is not performed"
+            test "an effect that Eio does not handle is not performed"
               not_performed;
             test "a handler in a fiber is found"
               (Eio_cases.main handler_in_a_fiber);

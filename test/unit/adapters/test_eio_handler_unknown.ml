@@ -1,5 +1,5 @@
-(* The cases of Eio where the stub in C tells nothing, as with a compiler that it does not
-   know: each wait in a fiber performs [Suspend], which comes back. *)
+(* The Eio cases with a stub in C that gives no answer, as it does with a compiler that it
+   doesn't know. Then each wait in a fiber performs [Suspend], which Eio doesn't handle. *)
 
 open Concord_test_support
 open Check
@@ -20,4 +20,4 @@ let is_unknown () =
 
 let () =
   run "Eio, whose handler is unknown"
-    (Eio_cases.suites @ [ ("stub", [ test "tells nothing" is_unknown ]) ])
+    (Eio_cases.suites @ [ ("stub", [ test "gives no answer" is_unknown ]) ])

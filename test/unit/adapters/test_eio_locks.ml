@@ -1,4 +1,4 @@
-(* Locks between Eio fibers that are cancelled, and with threads and domains. *)
+(* Locks between Eio fibers that are cancelled, and locks shared with threads and domains. *)
 
 open Concord
 open Concord_test_support
@@ -11,10 +11,11 @@ let main f () = Eio_main.run (fun _ -> f ())
 let until what = eventually ~pause:Fiber.yield what
 let was_cancelled = function Eio.Cancel.Cancelled _ -> true | _ -> false
 
-(* [f] in a fiber that is cancelled as soon as [waits ()]. *)
+(* Runs [f] in a fiber that is cancelled as soon as [waits ()] is true. *)
 let cancelled ~waits f = Fiber.first f (fun () -> until "it waits" waits)
 
-(* [f ()] raises since its fiber was cancelled; then [after ()], in the fiber. *)
+(* Checks that [f ()] raises because its fiber was cancelled. Then calls [after ()] in that
+   fiber. *)
 let refused f after =
   match f () with
   | () -> Alcotest.fail "it was not cancelled"
@@ -100,7 +101,7 @@ let wait_cancelled wait () =
   int "withdrawn" 0 (Condition.waiters c);
   no "unlocked" (Mutex.is_locked m)
 
-(* Another fiber has the mutex when this one is cancelled. *)
+(* Another fiber holds the mutex when the waiting fiber is cancelled. *)
 let wait_cancelled_busy wait () =
   traced [ "the owner unlocks"; "locked again" ] @@ fun say ->
   let c = Condition.create () and m = Mutex.create () in
@@ -124,7 +125,8 @@ let wait_cancelled_busy wait () =
       say "the owner unlocks");
   no "unlocked" (Mutex.is_locked m)
 
-(* It has its signal, and waits for the mutex: it returns with it. *)
+(* The waiter has its signal and waits for the mutex when it is cancelled. It must still
+   return with the mutex. *)
 let signalled_then_cancelled wait () =
   traced [ "cancelled"; "the owner unlocks"; "returned" ] @@ fun say ->
   let c = Condition.create () and m = Mutex.create () in
@@ -148,7 +150,8 @@ let signalled_then_cancelled wait () =
       Mutex.protect m @@ fun () ->
       Condition.signal c;
       until "it is cancelled" (fun () -> !is_cancelled);
-      (* The cancellation is on its way when the other fiber has ended. *)
+      (* The cancellation reaches the waiter only after the other fiber has ended, so leave
+         it some turns. *)
       for _ = 1 to 3 do
         Fiber.yield ()
       done;
@@ -178,7 +181,7 @@ let signal_goes_on () =
   in
   Fiber.both
     (fun () ->
-      (* Cancelled, and signalled before it has a turn. *)
+      (* This fiber is cancelled, and signalled before it runs again. *)
       try
         Eio.Switch.run @@ fun sw ->
         Fiber.fork ~sw wait;
@@ -188,7 +191,7 @@ let signal_goes_on () =
       with Boom -> ())
     wait;
   int "one was signalled" 1 !got;
-  int "nobody waits" 0 (Condition.waiters c);
+  int "no task waits" 0 (Condition.waiters c);
   no "unlocked" (Mutex.is_locked m)
 
 (* --- The others ----------------------------------------------------------- *)
@@ -230,8 +233,8 @@ let barrier_and_latch () =
       int "the other one waits" 1 (Barrier.waiters b);
       Barrier.await b)
 
-(* [b] is cancelled, and before it has a turn the last one comes: [a] is woken in vain,
-   and nobody passes until another one comes. *)
+(* [b] is cancelled, and the last party comes before [b] runs again. [a] is woken in vain,
+   because all three parties must wait for another one. *)
 let barrier_in_vain () =
   let t = Barrier.create 3 and passed = ref 0 in
   let await () =
@@ -259,13 +262,13 @@ let barrier_in_vain () =
         for _ = 1 to 5 do
           Fiber.yield ()
         done;
-        int "nobody has passed" 0 !passed;
+        int "no task has passed" 0 !passed;
         int "they wait" 2 (Barrier.waiters t);
         await ());
     ];
   int "all have" 3 !passed
 
-(* A fiber, a thread and a domain pass a turn on to each other. *)
+(* A fiber, a thread and a domain take turns. *)
 let with_others () =
   let m = Mutex.create () and c = Condition.create () in
   let turn = ref 0 and rounds = 300 in

@@ -1,5 +1,5 @@
-(* A fiber looks before it sleeps: the first one that waits in a domain does so. Hence a
-   domain for each test. *)
+(* A fiber may spin before it sleeps, and the first one that waits in a domain always does.
+   So each test has a domain of its own. *)
 
 open Concord
 open Concord.Tools
@@ -12,7 +12,7 @@ exception Boom
 let main f () = in_domain (fun () -> Eio_main.run f)
 let rounds = if instrumented || debugged then 1_000 else 10_000
 
-(* --- The others of the loop ----------------------------------------------------- *)
+(* --- Other fibers of the loop --------------------------------------------------- *)
 
 let yields () =
   traced [ "a 1"; "b 1"; "a 2"; "b 2"; "a 3"; "b 3" ] @@ fun say ->
@@ -24,12 +24,12 @@ let yields () =
   in
   main (fun _ -> Eio.Fiber.both (task "a") (task "b")) ()
 
-(* The other domain fills the promise when a sibling has had its turns. *)
+(* The other domain fills the promise only after a sibling has had its turns. *)
 let siblings_go_on _ =
   let turns = Atomic.make 0 and p = Promise.create () in
   let join =
     domain (fun () ->
-        eventually "the sibling goes on" (fun () -> Atomic.get turns = 1_000);
+        eventually "the sibling continues" (fun () -> Atomic.get turns = 1_000);
         Promise.fill p 5)
   in
   Eio.Fiber.both
@@ -41,7 +41,7 @@ let siblings_go_on _ =
       done);
   join ()
 
-(* A fiber that looks does not keep others from those that they wait for. *)
+(* A fiber that spins must not delay the loop's timeouts. *)
 let timeouts_go_on env =
   let p = Promise.create () and slept = Atomic.make false in
   let join =
@@ -59,7 +59,7 @@ let timeouts_go_on env =
 (* --- Cancelling -------------------------------------------------------------------- *)
 
 let cancelled_then_put _ =
-  int "nobody took it" 0 (Eio_cases.cancelled_then_resumed ())
+  int "no task took it" 0 (Eio_cases.cancelled_then_resumed ())
 
 let put_then_cancelled _ = Eio_cases.resumed_then_cancelled ()
 
@@ -75,7 +75,7 @@ let protected _ =
    with Boom -> ());
   int "value" 6 !got
 
-(* Each value is in one place, whoever is faster. *)
+(* Each value is in one place, whether the taker or the cancellation is faster. *)
 let no_value_is_lost cancel env =
   let box = Mvar.create_empty () and next = ref 1 in
   let join =
@@ -124,7 +124,7 @@ let by_concord's_timeout _ n take =
 let in_fiber f = Eio_main.run (fun _ -> f ())
 let in_fifo_in_fiber f = Eio_main.run (fun _ -> Fifo.run f)
 
-(* Users of [Domain_local_await] beside a fiber that looks. *)
+(* Two users of [Domain_local_await] run beside a fiber that spins. *)
 let local_await () =
   let turn = Atomic.make 0
   and wakers = [| Atomic.make ignore; Atomic.make ignore |] in
@@ -157,12 +157,12 @@ let local_await () =
 
 let () =
   in_domain ignore;
-  run "Fibers of Eio that look"
+  run "Fibers of Eio that spin"
     [
-      ( "the others of the loop",
+      ( "other fibers of the loop",
         [
           test "have their turns when it yields" yields;
-          test "go on" (main siblings_go_on);
+          test "continue" (main siblings_go_on);
           test "sleep, and wake up" (main timeouts_go_on);
         ] );
       ( "cancelling",

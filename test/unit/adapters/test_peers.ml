@@ -1,4 +1,4 @@
-(* What the structures of other libraries do not do, and ours do. *)
+(* Faults of other libraries' structures which ours must not have, in Eio and Domainslib. *)
 
 open Concord
 open Concord_test_support
@@ -11,7 +11,7 @@ external call_from_c : (unit -> unit) -> unit = "concord_test_call_from_c"
 
 (* --- In Domainslib's tasks ------------------------------------------------------ *)
 
-(* Its only domain is that of the caller: who blocks it blocks all tasks. *)
+(* The pool's only domain is the caller's, so a task that blocks it blocks all tasks. *)
 let in_pool f =
   let pool = Task.setup_pool ~num_domains:0 () in
   Fun.protect ~finally:(fun () -> Task.teardown_pool pool) @@ fun () ->
@@ -35,7 +35,8 @@ let wait_in_a_task { wait; wake; waiters; _ } =
   Task.await pool b;
   int "both are served" 2 (Atomic.get served)
 
-(* eio#512: Eio's mutex makes no progress there, and Stdlib's blocks the domain. *)
+(* Eio's mutex makes no progress in Domainslib's tasks (eio#512), and Stdlib's blocks the
+   domain. *)
 let one_mutex_for_all () =
   let mutex = Mutex.create () and count = ref 0 in
   let work () =
@@ -58,7 +59,7 @@ let one_mutex_for_all () =
   Domain.join domain;
   int "count" 2_000 !count
 
-(* domainslib#114: [Unix.sleep] would hold them all up. *)
+(* [Unix.sleep] would delay all other tasks (domainslib#114). *)
 let sleep_in_a_task () =
   traced [ "the other"; "woken" ] @@ fun say ->
   in_pool @@ fun pool ->
@@ -87,8 +88,8 @@ let job_for_a_pool () =
 
 (* --- Signals and locks ----------------------------------------------------------- *)
 
-(* Two tasks wait; one signal; the first is cancelled before it has its turn, before
-   the signal or after it. *)
+(* Two tasks wait and one signal comes. The first task is cancelled before it runs again,
+   either before the signal or after it. *)
 let signalled ~cancel_first =
   let condition = Condition.create () and mutex = Mutex.create () in
   let wait () =
@@ -112,7 +113,7 @@ let signal_is_not_lost () =
   Hand.result first;
   yes "the second waits" (Hand.waits second)
 
-(* The same where a task of Fifo cancels another. *)
+(* The same case with tasks of Fifo, one of which cancels the other. *)
 let signal_is_not_lost_in_fifo () =
   traced [ "first unwinds"; "second" ] @@ fun say ->
   Fifo.run @@ fun () ->
@@ -130,7 +131,8 @@ let signal_is_not_lost_in_fifo () =
   Fifo.cancel first;
   Condition.signal condition
 
-(* A mutex that somebody waits for is never free for who has just left it. *)
+(* If another task waits for a mutex, the mutex never becomes free for the task that has
+   just unlocked it. *)
 let no_starvation () =
   traced [ "a 1"; "b 1"; "a 2"; "b 2"; "a 3"; "b 3" ] @@ fun say ->
   let mutex = Mutex.create () in
@@ -146,10 +148,10 @@ let no_starvation () =
   ignore (Fifo.fork (loop "a") : Fifo.handle);
   loop "b" ()
 
-(* --- The cost of leaving ----------------------------------------------------------- *)
+(* --- The cost of cancellation ------------------------------------------------------ *)
 
-(* Words allocated while [n] tasks are cancelled, for each. To copy a queue for each
-   would take [n] words or more. *)
+(* Words allocated for each of [n] tasks that are cancelled. If each cancellation copied the
+   queue, this would be [n] words or more. *)
 let words_to_leave { wait; waiters; name; _ } n =
   let tasks = List.init n (fun _ -> Hand.start wait) in
   int (name ^ ": all wait") n (waiters ());
@@ -172,7 +174,7 @@ let leave_cheaply () =
 
 (* --- Choice ------------------------------------------------------------------------ *)
 
-(* As Go's: the first alternative that is ready has no advantage. *)
+(* As in Go, the first of several ready alternatives has no advantage. *)
 let no_bias () =
   let one = Stream.create 1_000 and other = Stream.create 1_000 in
   for _ = 1 to 1_000 do
@@ -183,7 +185,7 @@ let no_bias () =
     Event.select [ Stream.take_evt one; Stream.take_evt other ]
   done;
   let taken = Stream.length one in
-  (* About 16 is usual: this is 10 times as much. *)
+  (* The standard deviation is about 16. The limit is 10 times as much. *)
   if taken < 340 || taken > 660 then
     Alcotest.failf "one was chosen %d times of 1000" taken
 
@@ -206,8 +208,9 @@ let () =
           [
             test "a signal is not lost" signal_is_not_lost;
             test "a signal is not lost, in Fifo" signal_is_not_lost_in_fifo;
-            test "a task that loops on a mutex starves nobody" no_starvation;
-            test "to leave a queue costs the same in a long one" leave_cheaply;
+            test "a task that loops on a mutex does not starve others"
+              no_starvation;
+            test "leaving a queue costs the same in a long one" leave_cheaply;
           ] );
         ( "a callback from C",
           [ test "wakes fibers" (main (woken_from call_from_c)) ] );

@@ -1,4 +1,4 @@
-(* Concord_domainslib: the end of pools that others made. *)
+(* Concord_domainslib: the end of pools that were made by Domainslib. *)
 
 open Pools
 open Concord
@@ -43,7 +43,7 @@ let drains () =
   List.iter (fun join -> join ()) joins;
   drain pool
 
-(* Jobs that submit jobs. *)
+(* The jobs submit jobs, and [drain] must wait for those as well. *)
 let drains_all () =
   with_own_pool ~num_domains:2 @@ fun pool ->
   let ended = Atomic.make 0 in
@@ -94,7 +94,7 @@ let tears_down_elsewhere () =
   int "still runs" 2 (run pool (fun () -> 2));
   teardown pool
 
-(* --- Pools that are torn down under their jobs ----------------------------- *)
+(* --- Pools that are torn down while jobs run ------------------------------- *)
 
 let suspended num_domains () =
   let pool = Pool.setup_pool ~num_domains () in
@@ -134,7 +134,7 @@ let suspended_in_run () =
   Pool.teardown_pool pool;
   waiter ()
 
-(* It runs on one of the pool's domains while the other ends. *)
+(* The job runs on one of the pool's domains while the other domain ends. *)
 let in_progress () =
   let pool = Pool.setup_pool ~num_domains:2 () in
   attach pool;
@@ -165,7 +165,7 @@ let in_progress () =
 let no_domain name =
   Invalid_argument
     ("Concord_domainslib." ^ name
-   ^ ": the pool has no domain that would start the job; make it with \
+   ^ ": the pool has no domain that could start the job. Make it with \
       num_domains:1 or more, or call this inside of Domainslib.Task.run")
 
 let without_domains () =
@@ -188,8 +188,8 @@ let with_pool_of_none () =
     (fun num_domains ->
       raises "with_pool"
         (Invalid_argument
-           "Concord_domainslib.with_pool: num_domains must be at least 1, as \
-            the calling domain does not work for the pool") (fun () ->
+           "Concord_domainslib.with_pool: num_domains must be at least 1, \
+            because the calling domain does not work for the pool") (fun () ->
           with_pool ~num_domains ignore))
     [ 0; -1 ]
 

@@ -1,4 +1,4 @@
-(* Concord_domainslib: many jobs as one. *)
+(* Concord_domainslib: many jobs with one result. *)
 
 open Pools
 open Concord
@@ -21,7 +21,7 @@ let all_from place () =
   let jobs = [ (fun () -> 1); (fun () -> 2) ] in
   yes "value" (Promise.await (submit_all pool jobs) = [ 1; 2 ])
 
-(* The parts wait for one another. *)
+(* The parts wait for one another, so all of them must have started. *)
 let all_at_once () =
   with_pool ~num_domains:1 @@ fun pool ->
   let box = Mvar.create_empty () in
@@ -51,7 +51,7 @@ let all_fails () =
   yes "the other has ended" (Atomic.get ended);
   raises_at "culprit" (fun () -> Promise.await jobs)
 
-(* One domain: the parts run one after the other, whichever comes first. *)
+(* With one domain the parts run one after the other, in any order. *)
 let all_stops () =
   with_pool ~num_domains:1 @@ fun pool ->
   let ran = Atomic.make 0 in
@@ -90,7 +90,7 @@ let loop_fails () =
   raises_at "culprit" (fun () -> Promise.await job);
   int "no further call" 1 (Atomic.get ran)
 
-(* Domainslib's own does not await the other half then. *)
+(* Domainslib's own loop doesn't wait for the other half after an exception. *)
 let loop_fails_late () =
   with_pool ~num_domains:1 @@ fun pool ->
   let gate = Promise.create () and waits = Promise.create () in

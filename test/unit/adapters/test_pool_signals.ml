@@ -1,4 +1,4 @@
-(* Concord_domainslib.with_pool, where signal handlers raise. *)
+(* Concord_domainslib.with_pool while signal handlers raise. *)
 
 open Concord
 open Concord_test_support
@@ -11,7 +11,7 @@ exception Tick
 let this_thread () = Thread.id (Thread.self ())
 let mask () = List.sort compare (Thread.sigmask SIG_BLOCK [])
 
-(* What runs in the pool has the mask of the caller, and the caller still has it. *)
+(* Code in the pool has the caller's signal mask, and the caller keeps its mask. *)
 let masks () =
   let check num_domains =
     let before = mask () in
@@ -37,7 +37,7 @@ let for_a_while f =
     f ()
   done
 
-(* In the thread that has the pool. *)
+(* The handler raises in the thread that owns the pool. *)
 let other_threads () =
   let this = this_thread () in
   let in_thread () = Domain.is_main_domain () && this_thread () <> this in
@@ -46,8 +46,9 @@ let other_threads () =
           int "value" 1
             (with_pool ~num_domains:1 (fun pool -> run pool (fun () -> 1)))))
 
-(* In the calling one: no job outlives the call, however that ends. Not in [submit]: what
-   Domainslib does to wake a task cannot be interrupted. *)
+(* The handler raises in the calling thread. No job may outlive the call, however the call
+   ends. [submit] is spared, because Domainslib's code that wakes a task can't be
+   interrupted safely. *)
 let caller () =
   let this = this_thread () and armed = ref false and count = ref 0 in
   let in_thread () =

@@ -1,5 +1,4 @@
-(* Concord_domainslib: jobs that are told to stop, by their submitters and at the end of a
-   pool. *)
+(* Concord_domainslib: jobs are asked to stop, by their submitters and at the end of a pool. *)
 
 open Pools
 open Concord
@@ -22,7 +21,7 @@ let on_each hosts f =
       test host.name (fun () -> with_pool ~num_domains:1 (f host)))
     hosts
 
-(* Computes until it is told to stop. *)
+(* Computes until the job is asked to stop. *)
 let rec compute token =
   check token;
   Domain.cpu_relax ();
@@ -48,13 +47,14 @@ let times_out (host : Test_host.t) pool =
     Fun.protect ~finally:(fun () -> goes_on := false) (fun () -> compute token)
   in
   match Tasks.with_timeout 0.001 (fun () -> run_stoppable pool job) with
-  | None -> no "it goes on" !goes_on
+  | None -> no "it continues" !goes_on
   | Some () -> Alcotest.fail "it returned"
 
 let cancelling =
   List.filter (fun (h : Test_host.t) -> Option.is_some h.cancel) hosts
 
-(* What a task did whose job is [f token], when it was cancelled. *)
+(* A task runs the job [f token] and is cancelled once the job has begun. [check] tests how
+   the call in the task ends. *)
 let cancelled (host : Test_host.t) pool f check =
   let begun = Promise.create () in
   let job token =
@@ -82,7 +82,7 @@ let keeps_value host pool =
     (fun run ->
       value := run ();
       Tasks.yield ();
-      Alcotest.fail "it went on");
+      Alcotest.fail "it continued");
   int "its value" 7 !value
 
 let keeps_failure host pool =
@@ -109,7 +109,7 @@ let unstarted (host : Test_host.t) pool =
   free ();
   settle pool
 
-(* [f begun token] begins with [begun ()]. *)
+(* [f pool begins token] has to call [begins ()] first. *)
 let told f () =
   with_pool ~num_domains:1 @@ fun pool ->
   let begun = Promise.create () in
@@ -134,7 +134,7 @@ let waiting _ begun token =
 
 (* --- At the end of the pool ---------------------------------------------------- *)
 
-(* Each job has started before the end. *)
+(* Each job has started before the pool ends. *)
 let ends ~grace jobs =
   with_pool ~grace ~num_domains:1 @@ fun pool ->
   List.map
@@ -159,7 +159,7 @@ let stops_jobs () =
       raises "its promise" Cancelled (fun () -> Promise.await promise))
     (ends ~grace:1. [ waits; compute ])
 
-(* A job that is told may still wait for a while, and submit others. *)
+(* A job that was asked to stop may still wait for a while and submit other jobs. *)
 let unwinds () =
   let unwound = ref 0 in
   let job =
@@ -172,7 +172,7 @@ let unwinds () =
   Promise.await job;
   int "unwound" 5 !unwound
 
-(* It never checks, so that those behind it never start. *)
+(* The first job never checks its token, so the jobs behind it never start. *)
 let leaves_jobs () =
   let started = Promise.create () and free = Atomic.make false in
   let stubborn () =
@@ -219,7 +219,9 @@ let bad_grace () =
     (fun (grace, shown) ->
       raises "grace"
         (Invalid_argument
-           (Printf.sprintf "Concord_domainslib.with_pool: a grace of %s seconds"
+           (Printf.sprintf
+              "Concord_domainslib.with_pool: grace must be at least 0, but is \
+               %s"
               shown))
         (fun () -> with_pool ~grace ~num_domains:1 ignore))
     [ (-1., "-1"); (Float.nan, "nan") ]

@@ -6,7 +6,8 @@ open Check
 module Pool = Domainslib.Task
 open Concord_domainslib
 
-(* A thread that had to wait for its turn on this domain would need 50 ms for each. *)
+(* If the pool served yields with a thread of its own on this domain, each would take 50 ms,
+   the time until OCaml switches threads. *)
 let many_yields num_domains () =
   let pool = Pool.setup_pool ~num_domains () in
   attach pool;
@@ -33,7 +34,7 @@ let yields_in_turn () =
       Pool.await pool other);
   teardown pool
 
-(* Nobody who drains a pool waits for a task that yields. *)
+(* [drain] must not wait for a task that yields. *)
 let drain_beside_yield () =
   let pool = Pool.setup_pool ~num_domains:0 () in
   attach pool;
@@ -47,7 +48,7 @@ let drain_beside_yield () =
             Tasks.yield ();
             say "yielded"
           in
-          (* the latest one starts first *)
+          (* The pool starts the newest task first. *)
           let tasks = List.map (Pool.async pool) [ drains; yields ] in
           List.iter (Pool.await pool) tasks));
   teardown pool

@@ -1,4 +1,5 @@
-(* Concord_domainslib: with_pool, run. What one job does is in test_domainslib.ml. *)
+(* Concord_domainslib: [with_pool] and [run]. The tests of single jobs are in
+   test_domainslib.ml. *)
 
 open Pools
 open Concord
@@ -35,7 +36,7 @@ let waits_for_jobs both () =
     int "value" 7 v
   and other () =
     Promise.await left;
-    (* Longer than it takes to tear down a pool. *)
+    (* This takes longer than tearing down a pool. *)
     with_pool ~num_domains:1 settle;
     Promise.fill gate ()
   in
@@ -81,11 +82,11 @@ let cancelled () =
   in
   Promise.await entered;
   Fifo.cancel task;
-  (* The task is unwound, and waits for the job. *)
+  (* The task unwinds, and has to wait for the job. *)
   for _ = 1 to 10 do
     Fifo.yield ()
   done;
-  no "it goes on" (Atomic.get ended);
+  no "it continues" (Atomic.get ended);
   Promise.fill gate ();
   Fifo.join task
 
@@ -108,7 +109,7 @@ let cancelled_while_draining () =
   Promise.fill gate ();
   Fifo.join task
 
-(* The task that is in [with_pool] goes on on another domain than before. *)
+(* The task that called [with_pool] continues on another domain than before. *)
 let moves () =
   with_pool ~num_domains:2 @@ fun outer ->
   let entered = Promise.create () and gate = Promise.create () in
@@ -237,7 +238,7 @@ let () =
           test "f raises" f_raises;
           test "cancelled in f" cancelled;
           test "cancelled when f has returned" cancelled_while_draining;
-          test "goes on on another domain" moves;
+          test "continues on another domain" moves;
           test "f calls Task.run" run_of_the_caller;
           test "f tears the pool down" torn_down_by_f;
           test "a name" named;

@@ -1,4 +1,5 @@
-(* Conversions of promises, and their functions: of Eio, and of Domainslib. *)
+(* Converts promises of Eio and Domainslib to ours and back, and calls functions when they
+   are resolved. *)
 
 open Concord
 open Concord.Tools
@@ -11,7 +12,7 @@ exception Boom
 let[@inline never] culprit () = if true then raise Boom
 let in_switch f () = Eio_main.run (fun _ -> Eio.Switch.run f)
 
-(* --- To Eio ---------------------------------------------------------------- *)
+(* --- To Eio's promises ----------------------------------------------------- *)
 
 let to_eio _ =
   let p = Promise.create () in
@@ -46,7 +47,7 @@ let to_eio_from_elsewhere _ =
   int "from a signal handler" 4 (Eio.Promise.await_exn e);
   Sys.set_signal Sys.sigusr1 previous
 
-(* --- Of Eio ---------------------------------------------------------------- *)
+(* --- From Eio's promises --------------------------------------------------- *)
 
 let of_eio sw =
   let e, resolver = Eio.Promise.create () in
@@ -99,7 +100,7 @@ let switch_ends _ =
   | () -> Alcotest.fail "the switch has failed"
   | exception Boom -> ());
   yes "the switch has failed" (is_cancelled (Option.get !p));
-  yes "one that is off says so" !after
+  yes "one that is off raises a clear error" !after
 
 let there_and_back sw =
   let p = Promise.create () in
@@ -134,7 +135,7 @@ let of_task pool =
   let p = of_task pool failing in
   raises "failure" Boom (fun () -> Promise.await p);
   raises_at "culprit" (fun () -> Promise.await p);
-  (* it waits *)
+  (* Here the converted task has to wait. *)
   let gate = Promise.create () in
   let p = of_task pool (Pool.async pool (fun () -> Promise.await gate)) in
   no "pending" (Promise.is_resolved p);
@@ -151,9 +152,10 @@ let to_task pool =
       Pool.run pool (fun () ->
           Pool.await pool (Concord_domainslib.to_task pool failed)))
 
-(* --- Functions that are called when a promise is resolved ------------------ *)
+(* --- Functions that run when a promise is resolved ------------------------- *)
 
-(* What is logged there finds that it is in no fiber. *)
+(* Such a function runs outside of any fiber. [Eio.traceln] must work there, and effects of
+   Eio must be refused with a clear error. *)
 let effects_of_eio _ =
   let p = Promise.create () and logged = ref false in
   Promise.on_resolve p (fun _ ->

@@ -1,5 +1,5 @@
-(* Of tasks of Eio, with its plug-in and without; and what each host in direct style
-   shows. *)
+(* Backtraces of tasks of Eio, with its plug-in and without it. [common] has the cases that
+   every host in direct style shows. *)
 
 open Trace
 open Concord
@@ -7,7 +7,7 @@ open Concord.Tools
 
 let on host run what f = case (host ^ ": " ^ what) (fun () -> run f)
 
-(* For each host in direct style. *)
+(* The cases for each host in direct style. *)
 let common case =
   case "work" work;
   case "both" (fun () -> fst (Tasks.both work (fun () -> 1)));

@@ -1,5 +1,5 @@
-(* Of tasks of [concord.fifo], of threads and domains, and of the styles: what a program
-   prints when an exception ends it. The text is in [test_backtraces.expected]. *)
+(* Backtraces that a program prints when an exception ends it, in tasks of [concord.fifo],
+   threads, domains and styles. The text is in [test_backtraces.expected]. *)
 
 open Trace
 open Concord
@@ -39,8 +39,8 @@ let forced_again () =
   (try ignore (Lazy.force v : int) with Boom -> ());
   Lazy.force v
 
-(* OCaml has one backtrace for a thread, that of the exception which was raised last:
-   another task's, if the handler waits for one that raises. *)
+(* OCaml keeps one backtrace for each thread, that of the latest exception. If the handler
+   waits and another task raises meanwhile, the backtrace becomes the other task's. *)
 let others_raise () =
   try work ()
   with e ->
@@ -134,8 +134,8 @@ module Direct (S : Concord_styles.Direct) = struct
         1)
 end
 
-(* A thread of an indirect style has no stack while it waits. What is kept are the frames
-   since it went on last; or in [direct], which has a stack, all. *)
+(* A thread of an indirect style has no stack while it waits. So a backtrace has only the
+   frames since it last continued. [direct] has a stack and keeps all frames. *)
 
 let fail () = outer ignore
 let fails () = ignore (fail () : int)

@@ -1,4 +1,4 @@
-(* Of tasks of Eio, reached through [Domain_local_await]. The text is in
+(* Backtraces of tasks of Eio that are reached through [Domain_local_await]. The text is in
    [test_backtraces_eio_unlinked.expected]. *)
 
 let () =

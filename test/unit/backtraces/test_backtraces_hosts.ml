@@ -1,5 +1,5 @@
-(* Of tasks of Eio, Domainslib and Lwt: what a program prints when an exception ends it.
-   The text is in [test_backtraces_hosts.expected]. *)
+(* Backtraces that a program prints when an exception ends it, in tasks of Eio, Domainslib
+   and Lwt. The text is in [test_backtraces_hosts.expected]. *)
 
 open Trace
 open Concord
@@ -33,8 +33,8 @@ let domainslib () =
   case "submit, from eio" (fun pool ->
       Eio_main.run (fun _ -> Promise.await (submit recorded pool)))
 
-(* What a callback raises is given on by Lwt, with the frames since the callback was
-   called. Lwt keeps a backtrace only until another exception is raised. *)
+(* Lwt passes on the exception of a callback, with the frames since the callback was called.
+   Lwt keeps the backtrace only until another exception is raised. *)
 let others_raise () = try ignore (raises () : int) with Boom -> ()
 
 let lwt () =

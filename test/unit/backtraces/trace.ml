@@ -1,10 +1,10 @@
-(* What a program prints when an exception ends it, reduced to the functions of this
-   module that a backtrace shows, in its order.
+(* The backtrace that a program prints when an exception ends it, reduced to functions of
+   this module, in the printed order.
 
-   [raises] is where the exception was raised, [inner] and [outer] are the other frames of
-   its task, and [awaits] and [caller] those of the task that the exception reaches. Where
-   a task has no stack while it waits, [calls] has called an operation that waits, and
-   what comes next raises. *)
+   [raises] is the function that raised. [inner] and [outer] are the other frames of its
+   task. [awaits] and [caller] are frames of the task that the exception reaches. If a task
+   has no stack while it waits, [calls] called the operation that waited, and the code after
+   it raises. *)
 
 open Concord
 open Concord.Tools
@@ -14,7 +14,7 @@ exception Boom
 let[@inline never] raises () =
   if Sys.opaque_identity true then raise Boom else 1
 
-(* The addition keeps the frame. *)
+(* The addition prevents a tail call, which would drop the frame. *)
 let[@inline never] inner wait =
   wait ();
   1 + raises ()
@@ -41,7 +41,7 @@ let frames backtrace =
   Option.value ~default:[||] (Printexc.backtrace_slots backtrace)
   |> Array.to_list |> List.filter_map frame
 
-(* Of a text that has the lines of a backtrace in it. *)
+(* Finds the frames in a text that contains the lines of a backtrace. *)
 let frames_of_text text =
   List.filter_map
     (fun word ->
@@ -59,7 +59,7 @@ let case what f =
   | (_ : int) -> Printf.printf "%-42s returned\n%!" what
   | exception e -> print what e (frames (Printexc.get_raw_backtrace ()))
 
-(* --- What the task did before --------------------------------------------------- *)
+(* --- Operations before the exception -------------------------------------------- *)
 
 let resumed_at_once () =
   Suspend.suspend (fun resumer ->
@@ -72,11 +72,11 @@ let waits () =
   let box = Mvar.create () in
   Mvar.take box
 
-(* A task of ours, and as one that has no result. *)
+(* A task whose result is needed, and the same one without a result. *)
 let work () = outer waits
 let task () = ignore (work () : int)
 
-(* --- What is given to others ----------------------------------------------------- *)
+(* --- Exceptions that are passed to other tasks ----------------------------------- *)
 
 let failing promise f =
   try ignore (f () : int) with e -> Promise.fail promise e
@@ -96,7 +96,7 @@ let block_raises () =
       ignore (outer ignore : int);
       None)
 
-(* [f ()] on another domain, by a promise. *)
+(* Runs [f ()] on another domain and gets its exception through a promise. *)
 let from_domain ~record f =
   let promise = Promise.create () in
   let domain =
@@ -108,7 +108,7 @@ let from_domain ~record f =
     ~finally:(fun () -> Domain.join domain)
     (fun () -> Promise.await promise)
 
-(* --- A handler of the user's, between the task's frames and its host -------------- *)
+(* --- A handler of the user's between the task's frames and its host --------------- *)
 
 type _ Effect.t += Unknown_to_hosts : unit Effect.t
 
@@ -127,7 +127,7 @@ let with_match_with f =
   in
   Effect.Deep.match_with f () { retc = Fun.id; exnc; effc }
 
-(* A scheduler of the user's: it keeps the continuation, and goes on with it later. *)
+(* A scheduler of the user's, which keeps the continuation and continues it later. *)
 let with_queue f =
   let ready : (unit -> unit) Queue.t = Queue.create () in
   let effc (type a) (e : a Effect.t) =
@@ -171,8 +171,8 @@ let turn_and_wait () =
 
 (* --- Where a task waits -------------------------------------------------------------- *)
 
-(* [watched note f] is [f ()]. Each time that it is about to be suspended, [note] is given
-   its frames, as on the page of effects. *)
+(* [watched note f] is [f ()]. Each time the task is about to be suspended, [note] gets its
+   call stack. The page about effects ([doc/effects.mld]) shows the same handler. *)
 let watched note f =
   let effc (type a) (e : a Effect.t) =
     match e with
@@ -192,7 +192,7 @@ let watched note f =
   in
   Effect.Deep.match_with f () { retc = Fun.id; exnc; effc }
 
-(* Printed while the task waits. *)
+(* Prints the frames that were noted while the task waited. *)
 let where_it_waits what ~fork ~yield =
   let promise = Promise.create () and waits_at = ref [] and got = ref 0 in
   let note callstack = waits_at := frames callstack in

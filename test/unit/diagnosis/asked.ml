@@ -1,4 +1,4 @@
-(* Programs that ask for reports on SIGUSR1 themselves. *)
+(* Programs that install reports on SIGUSR1 themselves. *)
 
 open Concord
 open Concord.Tools
@@ -30,11 +30,11 @@ let twice () =
 
 let blocks () = List.mem Sys.sigusr1 (Thread.sigmask SIG_BLOCK [])
 
-(* The signal might come to the other thread, and would end the program. *)
+(* If the thread that exists already got the signal, the signal would end the program. *)
 let too_late () =
   let box = Mvar.create_empty () in
   let thread = Thread.create Mvar.take box in
-  (* Until it runs it blocks all signals. *)
+  (* The thread blocks all signals until it runs, so wait until it runs. *)
   until_wait 1 box;
   begin match Debug.dump_on_signal Sys.sigusr1 with
   | () -> say "taken"
@@ -43,7 +43,8 @@ let too_late () =
   say (if blocks () then "blocked" else "not blocked");
   Mvar.put box ();
   Thread.join (thread : Thread.t);
-  (* Now it is alone: until the system has ended the thread that is not seen. *)
+  (* The program is alone now, but this can be seen only after the system has ended the
+     thread. *)
   let rec again tries =
     match Debug.dump_on_signal Sys.sigusr1 with
     | () -> say "taken now"
@@ -53,7 +54,7 @@ let too_late () =
   in
   again 10_000
 
-(* There is no such signal, or nothing can wait for it. *)
+(* These signals don't exist, or a program can't wait for them. *)
 let wrong () =
   List.iter
     (fun signal ->

@@ -38,7 +38,7 @@ let tell t line =
   let line = line ^ "\n" in
   ignore (Unix.write_substring t.input line 0 (String.length line) : int)
 
-(* [false] at the end of the stream, or after the deadline. *)
+(* Returns [false] at the end of the stream or after the deadline. *)
 let read_more stream ~until =
   let left = until -. Unix.gettimeofday () in
   match Unix.select [ stream.fd ] [] [] (Float.max 0. left) with
@@ -84,7 +84,7 @@ let ends t =
   done;
   match Unix.waitpid [ WNOHANG ] t.pid with
   | 0, _ -> (
-      (* it has closed its output *)
+      (* The child has closed its output and is about to end. *)
       match Unix.waitpid [] t.pid with
       | _, WEXITED 0 -> ()
       | _ -> Alcotest.fail "the child failed")

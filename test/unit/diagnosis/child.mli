@@ -1,26 +1,26 @@
-(** Other programs, run as children, and what they write. *)
+(** Runs other programs as children and reads their output. *)
 
 type t
 
 val during : ?debug:string -> string -> string -> (t -> unit) -> unit
-(** [during ~debug program role f]: [f] is given the child, in which
-    [CONCORD_DEBUG] is [debug], or not set. It is killed afterwards. *)
+(** [during ~debug program role f] starts the child with [CONCORD_DEBUG] set to
+    [debug], or unset, and passes it to [f]. The child is killed afterwards. *)
 
 val signal : t -> int -> unit
 val tell : t -> string -> unit
 
 val says : t -> string -> unit
-(** Waits until it has written that to its standard output; it fails if that
-    takes longer than 20 s. *)
+(** Waits until the child has written this text to its standard output. Fails
+    after 20 s. *)
 
 val reports : t -> string -> unit
-(** The same of its standard error. *)
+(** The same for the standard error. *)
 
 val reported : t -> string
-(** All of it, once the child has ended. *)
+(** The child's whole standard error. Waits until the child has ended. *)
 
 val so_far : t -> string
-(** All of it until now. *)
+(** The child's standard error up to now. *)
 
 val ends : t -> unit
-(** With status 0. *)
+(** Checks that the child ends with status 0. *)

@@ -1,5 +1,5 @@
-(* Programs that hang, each in its own way. They do not name Debug: the variable alone has
-   them report. What they print tells the test how far they are. *)
+(* Programs that hang, each in its own way. They don't use Debug, because [CONCORD_DEBUG]
+   alone must make them report. Their output tells the test how far they are. *)
 
 open Concord
 open Concord.Tools
@@ -17,7 +17,8 @@ let rec until condition =
 let first = Mutex.create ()
 let second = Mutex.create ()
 
-(* Not the last call of its function, so that its frame is there. *)
+(* The call to [protect] isn't the last one here, so this function's frame stays on the
+   stack. *)
 let[@inline never] locks_both a b meet =
   Mutex.protect a (fun () ->
       Barrier.await meet;
@@ -37,13 +38,13 @@ let deadlock () =
   say "ready";
   List.iter Thread.join threads
 
-(* No thread waits outside of the library. *)
+(* Every thread waits in an operation of the library, so nothing can wake one. *)
 let nothing_left () =
   ignore (inversion () : Thread.t list);
   say "ready";
   Mutex.lock first
 
-(* The task is woken by another thread, and its loop computes. *)
+(* Another thread wakes the task, but the task's loop is busy computing. *)
 let woken () =
   let box = Mvar.create_empty ~name:"box" () in
   Concord_fifo.run (fun () ->
@@ -64,8 +65,8 @@ let computing () =
 
 let told name f =
   match f () with
-  | () -> say (name ^ " went on")
-  | exception Suspend.Never_resumed -> say (name ^ " was told")
+  | () -> say (name ^ " continued")
+  | exception Suspend.Never_resumed -> say (name ^ " got the exception")
 
 let alone () =
   told "the thread" (fun () -> Mvar.take (Mvar.create_empty ()));
@@ -73,12 +74,12 @@ let alone () =
       Concord_fifo.run (fun () -> Mvar.take (Mvar.create_empty ())));
   told "the thread again" (fun () -> Event.sync (Event.never : unit Event.t))
 
-(* The exception says what the task waited in, if that has a name; of a choice it does
-   not. *)
+(* The exception names the structure in which the task waited, if that has a name. For a
+   choice it names none. *)
 let alone_named () =
   let say_what f =
     match f () with
-    | () -> say "went on"
+    | () -> say "continued"
     | exception (Suspend.Never_resumed as e) -> say (Printexc.to_string e)
   in
   let answer = Promise.create ~name:"answer" () in
@@ -90,9 +91,10 @@ let alone_named () =
 let counts () =
   Printf.printf "%d threads, %s\n%!"
     (Concord_test_proc.threads ())
-    (if Concord__Plugin.takes_slow_path () then "cared for" else "no care")
+    (if Concord__Plugin.takes_slow_path () then "slow path" else "fast path")
 
-(* The child of a fork has no thread that reports: it is not counted there. *)
+(* The child of a fork doesn't have the threads that report, so they must not be counted
+   there. *)
 let forked () =
   match Unix.fork () with
   | 0 ->
@@ -102,11 +104,11 @@ let forked () =
       ignore (Unix.waitpid [] child : int * Unix.process_status);
       say "joined"
 
-(* Nor is a thread of the child taken for one of those. *)
+(* The child's own thread must not be mistaken for a thread that reports. *)
 let forked_with_company () =
   match Unix.fork () with
   | 0 ->
-      (* Should it hang, nobody else ends it. *)
+      (* Ends the child if it hangs, because nothing else would. *)
       ignore (Unix.alarm 10 : int);
       let box = Mvar.create_empty () in
       let put () =
@@ -119,7 +121,7 @@ let forked_with_company () =
       exit 0
   | child -> ignore (Unix.waitpid [] child : int * Unix.process_status)
 
-(* Two tasks are lost, while two others pass a value to and fro. *)
+(* Two tasks are deadlocked, while two others exchange values. *)
 let busy () =
   ignore (inversion () : Thread.t list);
   let ping = Mvar.create_empty () and pong = Mvar.create_empty () in
@@ -135,7 +137,7 @@ let busy () =
     Mvar.take pong
   done
 
-(* Goes on three times, as it is told on its standard input. *)
+(* Continues three times, once for each line on the standard input. *)
 let stalls () =
   let box = Mvar.create_empty () in
   let take () =

@@ -14,7 +14,7 @@ let behind_in name (report : Debug.report) =
 let cycles_in name (report : Debug.report) =
   List.filter (List.exists (waits_in name)) report.cycles
 
-(* The report in which so many wait there. *)
+(* The first report in which [n] tasks wait there. *)
 let until_there name n =
   let found = ref (Debug.report ()) in
   eventually (Printf.sprintf "%d wait in %s" n name) (fun () ->
@@ -27,7 +27,7 @@ let start f = ignore (Thread.create f () : Thread.t)
 let is_over name box =
   Concord.Mvar.put box ();
   ignore (until_there name 0 : Debug.report);
-  eventually "it has gone on" (fun () ->
+  eventually "it has continued" (fun () ->
       not (List.exists (waits_in name) (Debug.report ()).woken))
 
 let frames_of backtrace =

@@ -1,5 +1,5 @@
-(** Reports, and what they say of the waits in one structure, by its name. To
-    link this has waits kept. *)
+(** Finds the waits in the structure of a name in reports. Linking this module
+    switches on {!Debug.keep_waits}. *)
 
 open Concord.Tools
 
@@ -9,12 +9,13 @@ val behind_in : string -> Debug.report -> Debug.wait list
 val cycles_in : string -> Debug.report -> Debug.wait list list
 
 val until_there : string -> int -> Debug.report
-(** The report in which so many wait there. *)
+(** [until_there name n] is the first report in which [n] tasks wait there. *)
 
 val is_over : string -> unit Concord.Mvar.t -> unit
-(** Lets the one continue that waits in this box, and waits until it has. *)
+(** Fills this box, so that the task that waits in it continues, and waits until
+    it has. *)
 
 val frames_of : Printexc.raw_backtrace -> string list
 
 val start : (unit -> unit) -> unit
-(** In a thread that is left behind. *)
+(** Starts a thread that isn't joined. *)

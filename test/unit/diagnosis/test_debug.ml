@@ -1,10 +1,10 @@
-(* How reports are written for people. *)
+(* Reports as text for people. *)
 
 open Concord.Tools
 open Concord_test_support
 open Check
 
-(* --- As text: of reports that are made here ------------------------------------- *)
+(* --- As text, from reports that are built here ---------------------------------- *)
 
 let no_frames = Printexc.get_callstack 0
 
@@ -41,7 +41,7 @@ let report ?(cycles = []) ?(behind = []) ?(woken = []) ?(running = []) waits :
     Debug.report =
   { cycles; behind; waits; woken; running }
 
-(* The line of a frame changes with each edit of this file. *)
+(* Lines of this file change with each edit, so they are not compared. *)
 let without_lines text =
   Str.global_replace (Str.regexp "[a-z_/]*test_debug.ml:[0-9]+") "FILE:N" text
 
@@ -53,8 +53,8 @@ let text name expected report () =
 
 let no_frames_line = "    (no frames: compile with -g)"
 
-(* The frames are not taken among the arguments of [wait]: a call with four or more has a
-   frame in bytecode while they are computed. *)
+(* The frames are taken before the calls of [wait]. In bytecode, a call with four or more
+   arguments has a frame while its arguments are computed. *)
 let texts =
   let take = target "Mvar.take" in
   let here = somewhere () and there = elsewhere () in
@@ -206,7 +206,7 @@ let texts =
         "    FILE:N (Test_debug.somewhere)";
         "    FILE:N (Test_debug.texts)";
       ] );
-    ( "those that wait alike",
+    ( "tasks that wait in the same way",
       (let at = somewhere () and other_at = elsewhere () in
        let like_it n =
          wait n [ take ] ~at ~for_:(0.1 +. (float n /. 12_000.))
@@ -344,7 +344,8 @@ let texts =
 
 module Stall = Concord__Debug_stall
 
-(* At each second what there was; the seconds in which a report is made. *)
+(* [looks] has the progress that was made at each second. The result lists the seconds in
+   which a stall is reported. *)
 let stalls ~limit looks =
   let progress (begun, waiting) = { Stall.begun; waiting } in
   let look (state, second, reported) seen =
@@ -375,7 +376,7 @@ let () =
       ( "stalls",
         [
           test "once" (stall "once" [ 2 ] [ one; one; one; one; one; one ]);
-          test "nobody waits"
+          test "no task waits"
             (stall "none" [] [ nobody; nobody; nobody; nobody ]);
           test "another began"
             (stall "later" [ 4 ]

@@ -1,5 +1,5 @@
-(* Reports of tasks that wait for one another. Threads of cycles are left behind: the program
-   ends with them. *)
+(* Reports of tasks that wait for one another. The deadlocked threads are left alone and end
+   with the program. *)
 
 open Concord
 open Concord.Tools
@@ -7,7 +7,8 @@ open Concord_test_support
 open Check
 open Reported
 
-(* [n] threads; each has one lock, and then waits as [wait] says, given the next one. *)
+(* Starts [n] threads. Each locks its own mutex and then calls [wait] with the next one's
+   mutex. *)
 let ring name n wait =
   let locks = Array.init n (fun _ -> Debug.named name (Mutex.create ())) in
   let meet = Barrier.create n in
@@ -46,7 +47,7 @@ let cycle n () =
       int "none is behind" 0 (List.length (behind_in name report))
   | cycles -> Alcotest.failf "%d cycles" (List.length cycles)
 
-(* One waits for those of the cycle, and one for that one. *)
+(* One more thread waits for the cycle, and another one waits for that thread. *)
 let behind () =
   let name = "cycle with a tail" in
   let locks = ring name 2 (fun _ next -> Mutex.lock next) in
@@ -62,7 +63,7 @@ let behind () =
   int "of two" 2 (List.length (List.concat (cycles_in name report)));
   int "two are behind" 2 (List.length (behind_in name report))
 
-(* One alternative that is not held is enough. *)
+(* A task isn't deadlocked if one of its alternatives isn't held. *)
 let not_if name other () =
   let wait i next =
     if i = 0 then ignore (Event.select [ Mutex.lock_evt next; other () ])
@@ -98,10 +99,10 @@ let if_all_are_held () =
               [ a; b ]))
   | _ -> Alcotest.fail (Debug.to_string report)
 
-(* --- While others come and go ------------------------------------------------------ *)
+(* --- While other waits begin and end ----------------------------------------------- *)
 
-(* Those that were there before and after are in each report; those that lock in the
-   same order are in no cycle. *)
+(* Each report must contain the waits that lasted throughout. It must not show a cycle of
+   threads that lock in the same order. *)
 let storm () =
   let box = Debug.named "the box" (Mvar.create_empty ()) in
   start (fun () -> Mvar.take box);
@@ -137,7 +138,7 @@ let storm () =
     incr dumps;
     let report = Debug.report () in
     if numbers (all_in "the box" report) <> numbers there then
-      Alcotest.fail "the one that waits all the while is not there";
+      Alcotest.fail "the task that waits throughout is missing";
     if not (List.is_empty (cycles_in "storm" report)) then
       Alcotest.failf "a cycle:\n%s" (Debug.to_string report);
     ignore (Debug.to_string report : string);
@@ -148,8 +149,9 @@ let storm () =
   ignore (until_there "storm" 0 : Debug.report);
   is_over "the box" box
 
-(* Between two looks one of them goes on, and takes what the other one waits for: at no
-   moment did each wait for the other. *)
+(* While the report is made, between its looks at the two boxes, the first task continues
+   and the state of its wait changes. The two never waited for each other at the same
+   moment, so this isn't a cycle. *)
 let not_at_once () =
   let name = "not at once" in
   let x = Debug.named name (Mvar.create_empty ())
@@ -172,19 +174,19 @@ let not_at_once () =
       was_looked_at := true;
       [ second ]);
   Concord__Labels.add y ~holders:(fun () ->
-      yes "the other one was looked at before" !was_looked_at;
+      yes "the other one was read before" !was_looked_at;
       if Mvar.waiters x = 1 then Mvar.put x ();
       let is_first (wait : Concord__Waits.t) =
         Concord__Who.same wait.who first.by
       in
-      eventually "the first goes on" (fun () ->
+      eventually "the first continues" (fun () ->
           not (List.exists is_first (Concord__Waits.all ())));
       [ first ]);
   int "no cycle" 0 (List.length (cycles_in name (Debug.report ())));
   Mvar.put y ()
 
-(* The report is taken by the resumer of the task that is given the structure: the state
-   names it already, and it still waits. [use t f] holds [t] while [f] runs. *)
+(* The new owner's resumer makes the report. At that moment the structure names it as the
+   owner already, although it still waits. [use t f] holds [t] while [f] runs. *)
 let handed_over name make ~use ~wait () =
   let t = Debug.named name (make ()) in
   let is_held = Promise.create () and leave = Promise.create () in
@@ -234,7 +236,7 @@ let handed_over =
       ~use:(fun b f -> Mvar.modify b (same f))
       ~wait
   in
-  (* The task that computes it first is cancelled. *)
+  (* The task that computes the value first is cancelled, so the waiter takes over. *)
   let make_lazy () =
     let is_first = ref true in
     Lazy.from_fun (fun () ->

@@ -1,4 +1,5 @@
-(* Reports in the child of a fork: a program that has spawned domains cannot fork. *)
+(* Reports in the child of a fork. These are a separate program, because one that has
+   spawned domains can't fork. *)
 
 open Concord
 open Concord.Tools
@@ -10,7 +11,8 @@ let () = Debug.keep_waits ()
 let hosts () =
   List.map (fun (wait : Debug.wait) -> wait.task.host) (Debug.report ()).waits
 
-(* A thread waits, and a task of the loop that forks. Only the task is in the child. *)
+(* A thread waits, and so does a task of the loop that forks. Only the task exists in the
+   child. *)
 let in_the_child () =
   let box = Mvar.create_empty () in
   let ended = thread (fun () -> Mvar.take box) in

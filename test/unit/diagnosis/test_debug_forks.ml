@@ -1,4 +1,4 @@
-(* Reports say who forked a task that waits, and where. *)
+(* Reports name the task that forked a waiting task, and show where. *)
 
 open Concord
 open Concord.Tools
@@ -11,7 +11,7 @@ let origin_of name =
   | [ { origin = Some origin; task; _ } ] -> (origin, task)
   | _ -> Alcotest.failf "%s: no origin" name
 
-(* A task forks one that forks one that waits: [forks] is the scheduler's own way. *)
+(* A task forks one that forks one that waits. [forks] forks in the scheduler's own way. *)
 let forked kind run forks () =
   let name = "forked by " ^ kind in
   let box = Debug.named name (Mvar.create_empty ())
@@ -57,7 +57,7 @@ let started kind start () =
   Promise.await ended
 
 let () =
-  run "Debug: who forked whom"
+  run "Debug: which task forked which"
     [
       ( "forked",
         [

@@ -1,4 +1,4 @@
-(* Reports as JSON, as another parser reads them. *)
+(* Reports as JSON, read back by another parser. *)
 
 open Concord
 open Concord.Tools
@@ -22,7 +22,7 @@ let wait number name targets : Debug.wait =
     waits_at = somewhere ();
   }
 
-(* Yojson takes control characters within strings, JSON does not. *)
+(* Yojson accepts control characters within strings, although JSON forbids them. *)
 let parsed report =
   let json = Debug.to_json report in
   Alcotest.(check bool)
@@ -33,7 +33,7 @@ let parsed report =
 let string = Alcotest.(check string)
 let int = Alcotest.(check int)
 
-(* Each byte, quotes, and what is no UTF-8. *)
+(* Has each byte, quotes, and sequences that aren't valid UTF-8. *)
 let strange = String.init 256 Char.chr ^ "\"\\/\xe2\x82\xac\xff\xed\xa0\x80"
 
 let valid =

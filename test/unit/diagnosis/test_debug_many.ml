@@ -1,4 +1,4 @@
-(* Reports of many tasks: in time, and to be read. *)
+(* Reports of many tasks are made in time and stay readable. *)
 
 open Concord
 open Concord.Tools
@@ -7,7 +7,8 @@ open Check
 
 let () = Debug.keep_waits ()
 
-(* Far more than is needed, and far less than looking at all for each. *)
+(* The limit is far more than is needed, and far less than a search through all waits for
+   each one would take. *)
 let in_time what f =
   let begun = Unix.gettimeofday () in
   let v = f () in
@@ -39,7 +40,8 @@ let each_in_its_own () =
         mvars;
       Suspend.yield ();
       let _, text = report_of 10_000 in
-      (* [Array.init] makes the first one on a line of its own. *)
+      (* [Array.init] calls its function for the first element in a line of its own, so that
+         one was created elsewhere. *)
       yes text
         (contains text "\n10,000 tasks of fifo wait for"
         && contains text "in Mvar.take of \"mvar 0\", and others\n");
@@ -61,7 +63,7 @@ let chain () =
            "    (that of the first task; other tasks hold the others)\n");
       Mvar.put mvar ())
 
-(* The last one of a chain waits for what the first one holds. *)
+(* The last task of a chain waits for a mutex that the first one holds. *)
 let cycle () =
   Concord_fifo.run (fun () ->
       let mutex = Mutex.create () in
@@ -99,7 +101,7 @@ let many_holders () =
         Mvar.put mvar ()
       done)
 
-(* What a wait costs does not depend on how many structures there are. *)
+(* The cost of a wait doesn't depend on the number of structures. *)
 let condition_waits () =
   let mvars = Array.init 20_000 (fun _ -> Mvar.create_empty ()) in
   Concord_fifo.run (fun () ->
@@ -115,13 +117,14 @@ let condition_waits () =
       done);
   ignore (Sys.opaque_identity mvars : unit Mvar.t array)
 
-(* A function of its own: in bytecode a variable keeps its value until its function ends. *)
+(* This is a function of its own because, in bytecode, a variable keeps its value alive
+   until its function ends. *)
 let[@inline never] make_mutexes () =
   let mutexes = Array.init 50_000 (fun _ -> Mutex.create ()) in
   ignore (Debug.report () : Debug.report);
   ignore (Sys.opaque_identity mutexes : Mutex.t array)
 
-(* A report drops what it knew of structures that are gone. *)
+(* A report drops its records of structures that were collected. *)
 let gone () =
   let live () =
     Gc.full_major ();
@@ -134,7 +137,7 @@ let gone () =
   let grown = live () - before in
   yes (Printf.sprintf "%d words" grown) (grown < 100_000)
 
-(* Each wait that is traced asks for a name. To look through all structures takes hundreds of
+(* Each traced wait looks up a name. A search through all structures would take hundreds of
    times as long. *)
 let named_among_others () =
   let named = Mvar.create_empty ~name:"named" () in
@@ -168,7 +171,7 @@ let () =
       ( "structures",
         [
           test "beside a condition" condition_waits;
-          test "that are gone" gone;
+          test "that were collected" gone;
           test "one with a name" named_among_others;
         ] );
     ]

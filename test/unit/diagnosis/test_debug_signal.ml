@@ -1,4 +1,4 @@
-(* Reports that a program that hangs makes on a signal, or by itself. *)
+(* Reports that a hanging program makes on a signal or by itself. *)
 
 open Concord_test_support
 open Check
@@ -11,7 +11,7 @@ let count part text =
 
 (* --- On a signal ------------------------------------------------------------- *)
 
-(* ThreadSanitizer has a thread of its own, so a program is never alone. *)
+(* A thread of ThreadSanitizer always exists, so a program is never alone. *)
 let unless_instrumented test = if instrumented then [] else [ test ]
 
 let whole child =
@@ -28,7 +28,7 @@ let sigquit () =
       Child.signal child Sys.sigquit;
       whole child)
 
-(* Again, and it goes on. *)
+(* Each further signal makes another report, and the program continues. *)
 let sigquit_again () =
   hung_with "sigquit" "stalls" (fun child ->
       Child.says child "ready";
@@ -84,7 +84,7 @@ let stall () =
       Child.reports child " may wake the tasks that wait.\n";
       whole child)
 
-(* The limit is longer than the test. *)
+(* The limit for stalls is longer than the test, so only the cycle can be reported. *)
 let busy () =
   hung_with "stall=100" "busy" (fun child ->
       Child.reports child
@@ -92,7 +92,8 @@ let busy () =
       Child.reports child "Cycle of 2: each waits for what the next one holds\n";
       no "a stall" (contains (Child.so_far child) "no task has gone on"))
 
-(* A task that waits for another one, and then one more whose wait the system ends. *)
+(* One task waits for another one. Then a further task waits for an event of the system,
+   which can still wake them. *)
 let idle () =
   let open Concord in
   Tools.Debug.keep_waits ();
@@ -161,14 +162,15 @@ let each_stall_once () =
 
 (* --- Alone ------------------------------------------------------------------- *)
 
-(* The threads that report are no company. *)
+(* The threads that report must not count as company, so each wait that nothing can end
+   raises. *)
 let alone words role =
   hung_with words role (fun child ->
       List.iter (Child.says child)
         [
-          "the thread was told\n";
-          "the task was told\n";
-          "the thread again was told\n";
+          "the thread got the exception\n";
+          "the task got the exception\n";
+          "the thread again got the exception\n";
         ];
       Child.ends child)
 
@@ -186,10 +188,10 @@ let alone_named ?debug made =
 
 let not_alone () =
   hung_with "sigquit,stall=60" "forked, with company" (fun child ->
-      Child.says child "the child went on\n";
+      Child.says child "the child continued\n";
       Child.ends child)
 
-(* --- The words ---------------------------------------------------------------- *)
+(* --- The words of CONCORD_DEBUG ----------------------------------------------- *)
 
 let counts ?debug expected =
   Child.during ?debug "hung.exe" "counts" (fun child ->
@@ -197,17 +199,17 @@ let counts ?debug expected =
       Child.ends child)
 
 let off () =
-  counts "1 threads, no care";
-  counts ~debug:"" "1 threads, no care"
+  counts "1 threads, fast path";
+  counts ~debug:"" "1 threads, fast path"
 
 let mistakes () =
   hung_with "wait, stall=x,stall=-1,leaks,sigquit =" "counts" (fun child ->
-      Child.says child "1 threads, cared for";
+      Child.says child "1 threads, slow path";
       Child.ends child;
       let known =
         "there are waits, leaks, trace, sigquit, sigusr2, strict, stall=SECONDS"
       in
-      strings "each is told once"
+      strings "each produces one warning"
         [
           "concord: CONCORD_DEBUG has \"wait\", which means nothing: " ^ known;
           "concord: CONCORD_DEBUG has \"stall=x\": the seconds must be a \
@@ -227,7 +229,7 @@ let () =
         [
           test "while all threads wait" sigquit;
           test "again and again" sigquit_again;
-          test "while one computes" while_computing;
+          test "while a thread computes" while_computing;
           test "of the program's choice" asked_for;
           test "one thread for each" once_for_each;
           test "none, or none that can be blocked" wrong;
@@ -237,7 +239,7 @@ let () =
       ( "a stall",
         [
           test "a deadlock" stall;
-          test "one that was woken, and has no turn" woken;
+          test "a task that was woken but does not run" woken;
           test "once for each" each_stall_once;
           test "a cycle, while others are busy" busy;
           test "an idle server is none" idle;
@@ -266,9 +268,9 @@ let () =
           [
             test "none" off;
             test "waits" (fun () ->
-                counts ~debug:"waits" "1 threads, cared for");
+                counts ~debug:"waits" "1 threads, slow path");
             test "spaces" (fun () ->
-                counts ~debug:" leaks ," "1 threads, cared for");
+                counts ~debug:" leaks ," "1 threads, slow path");
             test "mistakes" mistakes;
           ] );
     ]

@@ -1,4 +1,4 @@
-(* Reports say what waits, in which state of what, and who runs. *)
+(* Reports show which tasks wait, the state of each structure, and which tasks run. *)
 
 open Concord
 open Concord.Tools
@@ -13,8 +13,8 @@ let dumps () =
   let text = printed (fun () -> Debug.dump stdout) in
   yes text (contains text "in Mvar.take of \"dumped\"");
   is_over "dumped" box;
-  (* it is ready before it goes on *)
-  eventually "it is not there any more" (fun () ->
+  (* The task is ready for a moment before it continues. *)
+  eventually "it is no longer there" (fun () ->
       not (contains (printed (fun () -> Debug.dump stdout)) "dumped"))
 
 let last_name_counts () =
@@ -28,7 +28,7 @@ let no_structure () =
   raises "an integer" (Invalid_argument "Debug.name: the value is no structure")
     (fun () -> Debug.name 3 "three")
 
-(* Not only of the innermost frames. *)
+(* Frames of libraries are left out wherever they are, not only at the innermost end. *)
 let frames () =
   let box = Debug.named "frames" (Mvar.create_empty ()) in
   let[@inline never] waits () =
@@ -48,7 +48,8 @@ let frames () =
     [ "Concord__"; "Stdlib__Fun"; "Thread."; "fifo.ml"; "fun.ml" ];
   is_over "frames" box
 
-(* Eight tasks at one choice of three: one group, with the alternatives as in the source. *)
+(* Eight tasks wait in the same choice of three. They form one group, with the alternatives
+   in the order of the source. *)
 let select () =
   let a = Debug.named "first" (Mvar.create_empty ())
   and b = Debug.named "second" (Mvar.create_empty ())
@@ -71,8 +72,8 @@ let select () =
   List.iter (fun _ -> Mvar.put b ()) ends;
   List.iter (fun join -> join ()) ends
 
-(* The task that forces a value first is cancelled, the next one forces it again, and one more
-   waits for that one. *)
+(* The task that forces the value first is cancelled. A second task forces it again, and a
+   third one waits for the second. *)
 let failed_before () =
   let name = "forced again" and box = Mvar.create_empty () in
   let value =
@@ -101,7 +102,8 @@ let failed_before () =
     (states ());
   Mvar.put box 1
 
-(* What structures say of themselves. The timeout has some time left, whatever it is. *)
+(* Each structure describes its state. The time that is left until the timeout varies, so it
+   isn't compared. *)
 let states () =
   let latch = Debug.named "a latch" (Latch.create 3)
   and permits = Debug.named "permits" (Semaphore.Counting.make 0)
@@ -144,7 +146,7 @@ let states () =
   Promise.fill never ();
   List.iter (fun join -> join ()) ends
 
-(* Of two schedulers, each of which has a task 1. *)
+(* Two schedulers run, and each has a task 1. *)
 let two_schedulers () =
   let box = Debug.named "two" (Mvar.create_empty ()) in
   let one () =
@@ -179,11 +181,11 @@ let named_task () =
   (match all_in "of a named task" (until_there "of a named task" 1) with
   | [ { task; _ } ] ->
       Alcotest.(check string) "the last name" "task 0 \"reader\"" task.name
-  | _ -> assert false (* it is one *));
+  | _ -> assert false (* there is exactly one *));
   Mvar.put box ();
   ended ()
 
-(* A task that was resumed, and blocks its loop. *)
+(* A resumed task that blocks its loop. *)
 let running () =
   let box = Mvar.create_empty () and blocks = Stdlib.Mutex.create () in
   let runs name (report : Debug.report) =
@@ -209,7 +211,7 @@ let running () =
   loop ()
 
 let () =
-  run "Debug: who waits, and how"
+  run "Debug: which tasks wait, and how"
     [
       ( "a report",
         [
@@ -219,9 +221,9 @@ let () =
           test "frames" frames;
           test "a choice" select;
           test "states" states;
-          test "what failed before" failed_before;
+          test "a value that failed before" failed_before;
           test "two schedulers" two_schedulers;
-          test "who runs" running;
+          test "running tasks" running;
           test "a task's name" named_task;
         ] );
     ]

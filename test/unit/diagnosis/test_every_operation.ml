@@ -1,5 +1,5 @@
-(* Every operation of the table has the name of its structure, in reports and in traces, for
-   a program of one domain and for one that has spawned another. *)
+(* Reports and traces must name each operation of the table after its structure. This must
+   hold in a program of one domain, and in one that has spawned another. *)
 
 open Concord_test_support
 open Check
@@ -8,7 +8,7 @@ module Trace = Concord.Tools.Trace
 
 let () = Debug.keep_waits ()
 
-(* --- What is traced --------------------------------------------------------------- *)
+(* --- Traced operations ------------------------------------------------------------ *)
 
 let traced : string list ref = ref []
 
@@ -30,11 +30,12 @@ let suspended () =
 
 (* --- One operation ---------------------------------------------------------------- *)
 
-(* ["Stream"] of ["Stream.take, full"]. *)
+(* ["Stream"] for ["Stream.take, full"]. *)
 let structure name = List.hd (String.split_on_char '.' name)
 
-(* Mutexes and rwlocks are locked again after a condition, and a choice waits by the name of
-   its alternative: the structure alone is compared, and that all have a name. *)
+(* Only the structure's name is compared. After a condition, for example, a mutex is locked
+   again, and a choice waits under its alternative's name. All other operations need only
+   have a name. *)
 let is_named (operation : _ Operations.t) name =
   let expected =
     match structure operation.name with
@@ -45,7 +46,8 @@ let is_named (operation : _ Operations.t) name =
   && ((not expected)
      || String.starts_with ~prefix:(structure operation.name) name)
 
-(* Some structures of the table have tasks of their own, which wait from before. *)
+(* Leaves out waits that began before, because some places of the table have tasks of their
+   own that wait. *)
 let waits_since first =
   List.concat_map
     (fun (wait : Debug.wait) ->

@@ -1,4 +1,4 @@
-(* Tasks, told apart. *)
+(* Identities of tasks, and how they are compared. *)
 
 open Concord
 open Concord_test_support
@@ -10,7 +10,7 @@ let make who () = Who.make ~host:"test" ~name:"a task" who
 let once tasks number = Who.once tasks number ~host:"test" ~name:(fun () -> "")
 let is_same_pointer (a : Who.t) (b : Who.t) = a.identity == b.identity
 
-(* Each of [n], in turns. *)
+(* Asks for the identities of [n] tasks in turns. After some rounds, all must be remembered. *)
 let in_turns n =
   let tasks = Who.tasks () and ids = Array.init n (fun i -> ref i) in
   let ask () = Array.mapi (fun i id -> once tasks (1 + i) id) ids in
@@ -18,7 +18,8 @@ let in_turns n =
     let before = ask () in
     let again = ask () in
     if not (Array.for_all2 is_same_pointer before again) then
-      if rounds = 0 then Alcotest.failf "%d tasks are made again" n
+      if rounds = 0 then
+        Alcotest.failf "the identities of %d tasks are made again" n
       else asked_until_kept (rounds - 1)
   in
   asked_until_kept 20;
@@ -26,7 +27,7 @@ let in_turns n =
 
 let made_once () = List.iter in_turns [ 1; 2; 15; 16; 17; 1_000; 16_384 ]
 
-(* Numbers that come from far away, as those of a host that never uses one again. *)
+(* The numbers are large and never used twice, as in a host that counts its tasks. *)
 let many_end () =
   let tasks = Who.tasks () in
   for number = 1 to 100_000 do
@@ -55,7 +56,7 @@ let elsewhere () =
 
 let[@inline never] once_of_new tasks = once tasks 1 (ref 0)
 
-(* What remembers it does not keep it alive. *)
+(* Remembering a task must not keep it alive. *)
 let ends () =
   let tasks = Who.tasks () in
   let who = once_of_new tasks in
@@ -108,7 +109,7 @@ let[@inline never] attached_to_new () =
   let owner = ref 1 in
   Identity.attach owner (owner, "attached")
 
-(* It refers to its owner, and does not keep it alive. *)
+(* An attachment may refer to its owner, but must not keep it alive. *)
 let attachments () =
   let owner = ref 1 and other = ref 1 in
   let attached = Identity.attach owner (owner, "attached") in
@@ -130,8 +131,8 @@ let () =
       ( "made once",
         [
           test "in turns" made_once;
-          test "of tasks that end" many_end;
-          test "another one of the number" another_of_the_number;
+          test "of ending tasks" many_end;
+          test "another task with the number" another_of_the_number;
           test "in another domain" elsewhere;
           test "it ends" ends;
           test "threads" threads_of_a_domain;

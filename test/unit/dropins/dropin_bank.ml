@@ -1,4 +1,4 @@
-(* Transfers between accounts, each with a mutex, by threads of two domains. *)
+(* Threads of two domains transfer money between accounts, each with its own mutex. *)
 
 type account = { number : int; mutex : Mutex.t; mutable balance : int }
 
@@ -25,7 +25,7 @@ let total () =
 
 exception Refused
 
-(* Raises while it holds the account, and leaves it as it was. *)
+(* Raises while it holds the account, and changes nothing. *)
 let refused a =
   match Mutex.protect a.mutex (fun () -> raise Refused) with
   | () -> false
@@ -33,7 +33,7 @@ let refused a =
 
 let wrong = Atomic.make 0
 
-(* Gives up an account that is busy. *)
+(* Yields and tries again if the account is busy. *)
 let rec try_deposit a amount =
   if Mutex.try_lock a.mutex then begin
     a.balance <- a.balance + amount;

@@ -1,4 +1,4 @@
-(* A bounded buffer made of a mutex and two conditions; it can be closed. *)
+(* A bounded buffer made of a mutex and two conditions. It can be closed. *)
 
 type 'a t = {
   mutex : Mutex.t;
@@ -48,7 +48,7 @@ let close t =
 let producers = 3
 let items = 500
 
-(* What came, by producer, latest first. *)
+(* Collects the items of each producer, latest first. *)
 let rec consume t got =
   match take t with
   | None -> ()

@@ -1,4 +1,4 @@
-(* Servers over channels: a bank, and philosophers who dine. *)
+(* Servers over channels: a bank, and dining philosophers. *)
 
 type request =
   | Move of {
@@ -52,8 +52,8 @@ let () =
   Printf.printf "total: %d\n" (ask requests (fun reply -> Total reply));
   Printf.printf "some were refused: %b\n" (Atomic.get refused > 0)
 
-(* A fork is a thread that is taken, and put back, again and again. A philosopher takes
-   whichever is free, and gives it back if the other one is not. *)
+(* A fork is a thread that is taken and put back, again and again. A philosopher takes the
+   fork that is free first, and puts it back if the other one isn't free. *)
 type fork = { take : unit Event.channel; put : unit Event.channel }
 
 let fork () =

@@ -1,5 +1,5 @@
-(* A bounded buffer: a thread that chooses between accepting an item, while there is
-   room, and giving one, while there is one. And one that merges two channels. *)
+(* A bounded buffer is a thread that chooses between two events. It accepts an item if there
+   is room, and gives one if it has any. Another thread merges two channels. *)
 
 type 'a buffer = { input : 'a Event.channel; output : 'a Event.channel }
 
@@ -27,7 +27,7 @@ let get t = Event.sync (Event.receive t.output)
 
 let () =
   let t = buffer 3 in
-  (* As many as there is room for, with nobody to take them. *)
+  (* Fills the buffer while no thread takes items. *)
   List.iter (put t) [ 1; 2; 3 ];
   Printf.printf "full: %b\n" (Event.poll (Event.send t.input 4) = None);
   List.iter (fun _ -> Printf.printf "got %d\n" (get t)) [ (); (); () ];

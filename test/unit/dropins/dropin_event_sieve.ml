@@ -1,4 +1,4 @@
-(* The prime sieve: a chain of filters, each a thread, over channels. *)
+(* The prime sieve as a chain of threads over channels, each of which filters. *)
 
 let spawn f = ignore (Thread.create f () : Thread.t)
 
@@ -28,7 +28,7 @@ let rec primes n channel =
     primes (n - 1) (filter p channel)
   end
 
-(* The filters never end: so the program does. *)
+(* The filters never end, so the program has to end itself. *)
 let () =
   primes 30 (counter ());
   flush stdout;

@@ -1,5 +1,4 @@
-(* Swap channels (Reppy): both sides choose between being the one that sends first,
-   and the one that receives first. *)
+(* Swap channels (Reppy). Each side chooses between sending first and receiving first. *)
 
 type 'a swap = ('a * 'a Event.channel) Event.channel
 
@@ -37,7 +36,8 @@ let () =
     (results.(0) = expected 0)
     (results.(1) = expected 1)
 
-(* Many at one channel: each value goes to somebody else, and back comes another. *)
+(* Several threads swap at one channel. Each must get the value of the thread that got its
+   own. *)
 let () =
   let t = create () in
   let n = 8 in

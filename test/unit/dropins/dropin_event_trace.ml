@@ -1,4 +1,4 @@
-(* What runs when: wrap, guard, wrap_abort, poll, always. *)
+(* Prints when functions of [wrap], [guard] and [wrap_abort] run, under [sync] and [poll]. *)
 
 open Event
 
@@ -34,7 +34,7 @@ let show name f =
 let show_poll name event =
   show name (fun () -> Option.value ~default:0 (poll event))
 
-(* [f] meets the thread that sends [v]. *)
+(* Calls [f] while another thread sends [v]. *)
 let with_sender v f =
   let thread = Thread.create (fun () -> sync (send channel v)) () in
   let result = f () in

@@ -1,9 +1,9 @@
-(* What is computed, and when. *)
+(* Prints which values are computed, and when. *)
 
 let say fmt = Printf.printf (fmt ^^ "\n")
 let state t = if Lazy.is_val t then "forced" else "not forced"
 
-(* A table of which each entry needs others. *)
+(* Each entry of the table needs other entries. *)
 let distance a b =
   let n = String.length a and m = String.length b in
   let entries = ref 0 in

@@ -1,4 +1,4 @@
-(* Exceptions, those of a value that needs itself among them. *)
+(* Exceptions of lazy values, among them [Undefined] for a value that needs itself. *)
 
 let say fmt = Printf.printf (fmt ^^ "\n")
 
@@ -42,7 +42,7 @@ let cycles () =
   report "the other" b;
   say "Stdlib's: %b" (Lazy.Undefined = Stdlib.Lazy.Undefined)
 
-(* Left by an exception, with what is around it. *)
+(* An exception leaves the computation, and the code around it as well. *)
 let unwinding () =
   let t = Lazy.from_fun (fun () -> raise Exit) in
   let u =

@@ -1,4 +1,4 @@
-(* Streams that are computed as far as they are wanted. *)
+(* Streams that are computed as far as they are used. *)
 
 type 'a stream = 'a cell Lazy.t
 and 'a cell = Cons of 'a * 'a stream
@@ -29,7 +29,7 @@ let rec sieve s =
       Cons (p, sieve (filter (fun n -> n mod p <> 0) rest)))
     s
 
-(* Defined by itself: each number needs the two before it. *)
+(* Defined by itself, because each number needs the two before it. *)
 let fibonacci =
   let cell = ref (Lazy.from_fun (fun () -> assert false)) in
   let rest =

@@ -1,4 +1,4 @@
-(* What programming errors lead to. *)
+(* Prints the exceptions that programming errors raise. *)
 
 let raised f =
   match f () with

@@ -1,4 +1,4 @@
-(* A section for three at a time, and a game of two. *)
+(* A critical section for three threads at a time, and two threads that take turns. *)
 
 let section () =
   let permits = Semaphore.Counting.make 3 in
@@ -44,7 +44,7 @@ let game () =
     (Semaphore.Binary.try_acquire ping)
     (Semaphore.Binary.try_acquire pong)
 
-(* Those who wait are served by as many releases. *)
+(* As many waiters are served as there are releases, and the other permits remain. *)
 let served () =
   let permits = Semaphore.Counting.make 0 in
   let waiters =

@@ -1,12 +1,13 @@
 [@@@warning "-unused-value-declaration"]
 
-(* What is said to replace a module has its whole interface: this compiles. *)
+(* A module that claims to replace another one has its whole interface. It is enough that
+   this compiles. *)
 
 module _ : module type of Stdlib__Mutex = Concord.Mutex
 module _ : module type of Stdlib__Semaphore = Concord.Semaphore
 module _ : module type of Event = Concord.Event
 
-(* Both kinds of events in one program. *)
+(* Both kinds of events can be used in one program. *)
 module _ = struct
   module Threads_event = Event
   open Concord
@@ -27,7 +28,7 @@ end
 
 module _ : Condition = Concord.Condition
 
-(* [Eio.Stream], without [dump]. *)
+(* [Eio.Stream] without [dump]. *)
 module type Stream = sig
   type 'a t
 
@@ -42,7 +43,7 @@ end
 module _ : Stream = Concord.Stream
 module _ : Stream = Eio.Stream
 
-(* [Stdlib.Lazy], but for [from_fun], which has an optional argument here. *)
+(* [Stdlib.Lazy] except for [from_fun], which has an optional argument in ours. *)
 module type Lazy = sig
   type 'a t
 
@@ -59,7 +60,7 @@ end
 module _ : Lazy = Concord.Lazy
 module _ : Lazy = Stdlib.Lazy
 
-(* It can stand wherever Stdlib's can. *)
+(* Nevertheless ours can be used in place of Stdlib's. *)
 module type From_fun = sig
   type 'a t
 
@@ -80,7 +81,7 @@ module _ : From_fun = struct
   let two = List.map Stdlib.Lazy.from_fun [ (fun () -> 1); (fun () -> 2) ]
 end
 
-(* [Eio.Lazy], of which the argument [cancel] is not optional. *)
+(* [Eio.Lazy], in which the argument [cancel] is required. *)
 module type Eio_lazy = sig
   type 'a t
 

@@ -1,4 +1,4 @@
-(* Does the heap come back to the same level? *)
+(* Checks that the heap returns to the same level after many rounds. *)
 
 open Concord_test_support.Check
 
@@ -9,10 +9,10 @@ let live_words () =
   Gc.full_major ();
   (Gc.stat ()).live_words
 
-(* What the first rounds make for good is not counted. *)
+(* The first rounds allocate some blocks that stay, so they are not counted. *)
 let warm_up = 10
 
-(* A thousand words: less than one waiter in each round. *)
+(* A thousand words are less than one lost waiter in each round. *)
 let allowed = 1_000
 
 let stays round () =
@@ -27,5 +27,6 @@ let stays round () =
   if grown > allowed then
     Alcotest.failf "%d rounds have left %d words" rounds grown
 
-(* While the program is debugged, there are notes of the last thousands of waits. *)
+(* A debugged program keeps records of the last few thousand waits, so this can't be
+   measured there. *)
 let test name round = unless_debugged (test name (stays round))

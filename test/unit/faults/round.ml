@@ -1,5 +1,5 @@
-(* What tasks of any host do with structures that live longer than they: they wait, are
-   served, choose otherwise, are cancelled, fail, or lose patience. *)
+(* Tasks of any host use structures that live longer than the tasks. They wait and are
+   served, choose another alternative, are cancelled, fail, or time out. *)
 
 open Concord
 
@@ -7,13 +7,13 @@ exception Refused
 
 let n = 4
 
-(* Nobody serves these: whoever waits here leaves. *)
+(* These are never served, so every waiter here has to withdraw. *)
 let never : unit Promise.t = Promise.create ()
 let idle : int Mvar.t = Mvar.create_empty ()
 let closed = Semaphore.Counting.make 0
 let changed = Condition.create ()
 
-(* These are used by all. *)
+(* These are shared by all tasks. *)
 let box = Mvar.create_empty ()
 let stream = Stream.create 3
 let meeting = Channel.create ()
@@ -47,7 +47,7 @@ let served () =
   in
   beside work work
 
-(* In all of them at once. *)
+(* Waits in all four at once. *)
 let wait_for_nothing () =
   Event.select
     [
@@ -68,7 +68,7 @@ let chosen_otherwise () =
           if i land 1 = 0 then Tasks.yield ();
           Promise.fill p ()))
 
-(* Several at once, so that there is a queue. *)
+(* Several tasks wait at once, so that there is a queue. *)
 let crowd f = ignore (Tasks.all [ f; f; f ] : unit list)
 
 let cancelled () =
@@ -87,7 +87,7 @@ let failed () =
             Tasks.yield ();
             raise Refused)
       with
-      | () -> assert false (* it raises *)
+      | () -> assert false (* [f] always raises *)
       | exception Refused -> ())
 
 let impatient () =

@@ -1,5 +1,5 @@
-(* Hosts that break the contract: what they do to the one task of theirs, they do to no
-   other, nor to the structure. *)
+(* Hosts that break the contract. A fault may harm the host's own task, but no other task
+   and not the structure. *)
 
 open Concord
 open Concord_test_support
@@ -7,20 +7,22 @@ open Check
 
 exception Boom
 
-(* [f] up to where it waits, on a host that keeps no part of H2: its resumer raises each
-   time that it is called, and its task never goes on. *)
+(* Runs [f] until it waits, on a host that breaks clause H2. Its resumer raises at each
+   call, and its task never continues. *)
 let on_raising_host f =
   let suspend block k =
     match block (fun _ -> raise Boom) with
     | None -> ()
-    | Some v -> (* as while debugging, before a wait *) Effect.Deep.continue k v
+    | Some v ->
+        (* A debugged program may answer before the wait *)
+        Effect.Deep.continue k v
   in
   Handled.until_wait { suspend } (fun () -> ignore (f ()))
 
 let fails (place : int Operations.place) =
-  raises "whoever wakes it is told" Boom place.wake
+  raises "the waker gets the exception" Boom place.wake
 
-(* The second wake is for the second task. *)
+(* The first wake meets the broken host's task. The second one must serve the next task. *)
 let next_is_served (operation : int Operations.t) () =
   let place = operation.make 10 in
   on_raising_host (fun () -> place.wait 1);
@@ -31,7 +33,7 @@ let next_is_served (operation : int Operations.t) () =
   Hand.result next;
   int "waiters" 0 (place.waiters ())
 
-(* One wake is for all tasks. *)
+(* One wake serves all tasks, and those before and behind the broken one must get it. *)
 let others_are_served (operation : int Operations.t) () =
   let place = operation.make 10 in
   let start name = Hand.start (fun () -> ignore (place.wait name : int)) in
@@ -44,8 +46,8 @@ let others_are_served (operation : int Operations.t) () =
   Hand.result behind;
   int "waiters" 0 (place.waiters ())
 
-(* [f] up to where it waits, on a host in whose resumer a signal handler raises, after the
-   decision. The result lets the task go on. *)
+(* Runs [f] until it waits, on a host in whose resumer a signal handler raises after the
+   decision. The returned function lets the task continue. *)
 let on_struck_host f =
   let go_on = ref (fun () -> Alcotest.fail "it was not resumed") in
   let suspend block k =
@@ -78,18 +80,18 @@ let both_are_served (operation : int Operations.t) () =
   Hand.result next;
   int "waiters" 0 (place.waiters ())
 
-(* One release is for both, or the first one makes the next one go on. *)
+(* One release serves both tasks, or the first task serves the next one when it continues. *)
 let all_go_on (operation : int Operations.t) () =
   let place = operation.make 2 in
   let go_on = on_struck_host (fun () -> place.wait 1) in
   let next = Hand.start (fun () -> ignore (place.wait 2 : int)) in
-  raises "whoever releases it is told" Boom (fun () -> place.release 0);
+  raises "the releaser gets the exception" Boom (fun () -> place.release 0);
   go_on ();
   Hand.settle ();
   Hand.result next;
   int "waiters" 0 (place.waiters ())
 
-(* A host that calls [block] a second time: its resumers belong to one wait. *)
+(* This host calls [block] twice for one wait, so both resumers belong to the same wait. *)
 let on_host_that_repeats f =
   let suspend block k =
     let decided = ref false in
@@ -107,7 +109,7 @@ let on_host_that_repeats f =
   in
   Handled.run { suspend } ~ret:Fun.id f
 
-(* The one that is there twice takes one value. *)
+(* The task is in the queue twice, but must take only one value. *)
 let enlisted_twice () =
   let box = Mailbox.create () and got = ref [] in
   on_host_that_repeats (fun () -> got := Mailbox.take box :: !got);
@@ -118,7 +120,7 @@ let enlisted_twice () =
   Alcotest.(check (list int)) "the first value" [ 1 ] !got;
   int "the second one" 2 (Hand.result next)
 
-(* --- Which operations ----------------------------------------------------------- *)
+(* --- Operations that are tested ------------------------------------------------- *)
 
 let one_by_one case (operation : int Operations.t) =
   match operation.service with
@@ -143,6 +145,6 @@ let () =
       ("a resumer raises: all others", each (at_once others_are_served));
       ( "a resumer raises, and has decided: both",
         each (one_by_one both_are_served) );
-      ("the same: all go on", each (together all_go_on));
+      ("the same: all continue", each (together all_go_on));
       ("block is called twice", [ test "one value" enlisted_twice ]);
     ]

@@ -1,5 +1,5 @@
-(* What goes wrong in a critical section: the caller is told, and those that wait for it
-   have it, in turn. *)
+(* If a fault ends a critical section, its caller must get the exception. The waiters must
+   enter in turn. *)
 
 open Concord
 open Concord_test_support
@@ -14,7 +14,7 @@ type _ Effect.t += Nobody : unit Effect.t
 
 let rec deep n = 1 + deep (n + 1)
 
-(* Of the stack of a task, or of a thread. *)
+(* Limits the stacks of tasks and threads, so that they overflow soon. *)
 let with_small_stacks f =
   let control = Gc.get () in
   Gc.set { control with stack_limit = 200_000 };
@@ -28,12 +28,12 @@ let overflows =
     fun e -> e = Stack_overflow )
 
 let performs =
-  ( "an effect that nobody handles",
+  ( "an unhandled effect",
     (fun () -> Effect.perform Nobody),
     function Effect.Unhandled Nobody -> true | _ -> false )
 
-(* ThreadSanitizer has a stack of its own, which does not grow; in bytecode an effect that
-   nobody handles corrupts the heap (ocaml/ocaml#14644). *)
+(* ThreadSanitizer's own stack doesn't grow, so no stack may overflow there. In bytecode, an
+   unhandled effect corrupts the heap (ocaml/ocaml#14644). *)
 let faults =
   if instrumented then [ raises; performs ]
   else if Sys.backend_type = Native then [ raises; overflows; performs ]
@@ -63,7 +63,7 @@ let writing () =
     is_free = (fun () -> Rwlock.try_write_lock t);
   }
 
-(* The first one reads, and the others write. *)
+(* The first task reads, and the others write. *)
 let reading () =
   let t = Rwlock.create () and is_first = Atomic.make true in
   {
@@ -95,7 +95,7 @@ let sections =
     ("Mvar.modify", modifying);
   ]
 
-(* --- Places ------------------------------------------------------------------ *)
+(* --- Where tasks run --------------------------------------------------------- *)
 
 let places =
   [

@@ -1,5 +1,5 @@
-(* A domain that ends with an exception, while its tasks wait and hold what others wait
-   for. *)
+(* A domain ends with an exception. Some of its tasks wait then, and some hold structures
+   that others wait for. *)
 
 open Concord
 open Concord.Tools
@@ -32,7 +32,7 @@ let world () =
 
 let never () = Promise.await (Promise.create ())
 
-(* What the tasks of the domain do: they hold, or they wait. *)
+(* Tasks of the domain that hold a structure. Those of [waiters] wait in one. *)
 let holders w =
   [
     (fun () -> Mutex.protect w.lock never);
@@ -55,7 +55,7 @@ let waiters w =
           : int));
   ]
 
-(* How many wait, in each. *)
+(* The number of waiters of each structure. *)
 let waiting w =
   [
     Mutex.waiters w.lock;
@@ -69,10 +69,11 @@ let waiting w =
 
 let all_are n w = List.for_all (( = ) n) (waiting w)
 
-(* Alcotest's checks print. *)
+(* Raises instead of using Alcotest's checks, because those print, and this runs in other
+   threads. *)
 let same what expected actual = if actual <> expected then failwith what
 
-(* One more waits in each, in a thread here. *)
+(* One more thread waits in each structure. These threads survive. *)
 let followers w =
   List.map thread
     [
@@ -106,9 +107,9 @@ let dies run () =
   Promise.fill w.promise 2;
   Channel.send w.meeting 3;
   List.iter (fun join -> join ()) joins;
-  yes "nobody waits" (all_are 0 w)
+  yes "no task waits" (all_are 0 w)
 
-(* What it was asked for when it had died. *)
+(* A resumer that is called after the domain has died must refuse. *)
 let refuses run () =
   let kept = Mvar.create_empty () in
   let domain =
@@ -126,7 +127,7 @@ let refuses run () =
   raises "it died" Boom (fun () -> Domain.join domain);
   no "its task is not to be resumed" (resumer (Ok ()))
 
-(* Timeouts are served by a thread of another domain. *)
+(* A thread of another domain serves the timeouts, and must drop those of the dead domain. *)
 let leaves_no_timeout run () =
   let before = Concord__Timer.pending () in
   let domain =
@@ -145,7 +146,7 @@ let leaves_no_timeout run () =
 let on name run =
   ( name,
     [
-      test "others have what it held and waited for" (dies run);
+      test "others get what it held and waited for" (dies run);
       test "its resumers refuse" (refuses run);
       test "it leaves no timeout" (leaves_no_timeout run);
     ] )

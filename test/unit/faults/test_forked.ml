@@ -1,5 +1,5 @@
-(* A process that forks while tasks wait: from then on there are two of each structure.
-   No domain is made in the parent, as OCaml forbids to fork after that. *)
+(* A process forks while tasks wait, so each structure exists twice from then on. The parent
+   spawns no domain, because OCaml forbids a fork after that. *)
 
 open Concord
 open Concord_test_support
@@ -20,7 +20,7 @@ let in_child f =
       Unix._exit code
   | child -> yes "the child succeeds" (snd (Unix.waitpid [] child) = WEXITED 0)
 
-(* Each of the two processes goes on with its own. *)
+(* Each process continues with its own copies. *)
 let tasks ?cancellation () =
   Fifo.run ?cancellation @@ fun () ->
   let p = Promise.create () and got = ref [] in
@@ -41,7 +41,7 @@ let tasks ?cancellation () =
   int "they still wait in the parent" 3 (Promise.waiters p);
   go_on "in the parent"
 
-(* It is locked in both. *)
+(* The mutex is locked in both processes. *)
 let locks () =
   Fifo.run @@ fun () ->
   let m = Mutex.create () and entered = ref false in
@@ -66,12 +66,12 @@ let cancelled () =
   in_child (fun () ->
       Fifo.cancel task;
       Fifo.join task;
-      int "it does not wait any more" 0 (Mvar.waiters box));
+      int "it no longer waits" 0 (Mvar.waiters box));
   int "it waits in the parent" 1 (Mvar.waiters box);
   Mvar.put box 1;
   Fifo.join task
 
-(* The threads of the parent are not in the child. *)
+(* The child doesn't have the parent's threads. *)
 let thread_is_gone () =
   let p = Promise.create () in
   let join = thread (fun () -> Promise.await p) in
@@ -85,7 +85,8 @@ let thread_is_gone () =
       Fifo.join behind);
   join ()
 
-(* Threads, timeouts and domains of its own; the parent has a timers' thread. *)
+(* The child can start threads, timeouts and domains of its own, although the parent had a
+   thread for timers. *)
 let goes_on () =
   let impatient box =
     yes "a timeout" (Event.sync_before 0.001 (Mvar.take_evt box) = None)
@@ -106,9 +107,10 @@ let () =
     [
       ( "a process that forks",
         [
-          test "its tasks go on, and the child's" (fun () -> tasks ());
-          test "its tasks go on, lazily cancelled" (tasks ~cancellation:`Lazy);
-          test "what it has locked" locks;
+          test "its tasks continue, and so do the child's" (fun () -> tasks ());
+          test "its tasks continue, with lazy cancellation"
+            (tasks ~cancellation:`Lazy);
+          test "a lock that it holds" locks;
           test "a task is cancelled in the child" cancelled;
           test "a thread that waits is not in the child" thread_is_gone;
           test "the child has threads, timeouts and domains" goes_on;

@@ -1,11 +1,11 @@
-(* As test_heap_memory, on the hosts of others. *)
+(* The test of [test_heap_memory] on hosts of other libraries. *)
 
 open Concord_test_support
 module Pool = Domainslib.Task
 
 let eio () = Eio_main.run (fun _ -> Round.run ())
 
-(* One pool for all rounds: each leaves some words of Domainslib's. *)
+(* All rounds use one pool, because each pool leaves some words of Domainslib's behind. *)
 let pool = lazy (Pool.setup_pool ~num_domains:1 ())
 
 let task () =
@@ -26,10 +26,10 @@ let () =
             Level.test "Lwt" lwt;
             Level.test "Lwt_direct" lwt_direct;
           ] );
-      ( "what is shared",
+      ( "shared structures",
         [
-          Check.test "nobody waits" (fun () ->
-              Check.yes "nobody waits" (Round.nobody_waits ());
+          Check.test "no task waits" (fun () ->
+              Check.yes "no task waits" (Round.nobody_waits ());
               Pool.teardown_pool (Lazy.force pool));
         ] );
     ]

@@ -1,5 +1,5 @@
-(* The heap is back at the same level after a hundred rounds: of each operation, and of
-   tasks that do everything. *)
+(* After a hundred rounds, the heap returns to the same level. The rounds consist of one
+   operation, or of tasks that do everything. *)
 
 open Concord
 open Concord_test_support
@@ -10,7 +10,7 @@ module Fifo = Concord_fifo
 let served_at_once (service : Operations.service) =
   match service with Takes | Gives -> 1 | Shares | Passes | Meets -> 20
 
-(* Twenty wait and are served; as many are cancelled, or choose otherwise. *)
+(* Twenty tasks are cancelled, twenty choose another alternative, and twenty are served. *)
 let waits (operation : int Operations.t) () =
   let place = operation.make 100 in
   let start i = Hand.start (fun () -> ignore (place.wait (i + 1) : int)) in
@@ -76,8 +76,8 @@ let styles =
     );
   ]
 
-(* In bytecode an effect that nobody handles corrupts the heap (ocaml/ocaml#14644), and no
-   style handles the one by which a scope asks how tasks are started. *)
+(* A scope asks its host by an effect how tasks are started. No style handles that effect,
+   and in bytecode an unhandled effect corrupts the heap (ocaml/ocaml#14644). *)
 let style_cases =
   if Sys.backend_type = Native then
     List.concat_map (fun (name, round) -> Level.test name round) styles
@@ -97,9 +97,9 @@ let () =
             Level.test "Fifo on another domain" elsewhere;
           ] );
       ("styles", style_cases);
-      ( "what is shared",
+      ( "shared structures",
         [
-          Check.test "nobody waits" (fun () ->
-              Check.yes "nobody waits" (Round.nobody_waits ()));
+          Check.test "no task waits" (fun () ->
+              Check.yes "no task waits" (Round.nobody_waits ()));
         ] );
     ]

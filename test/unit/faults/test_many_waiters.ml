@@ -1,4 +1,4 @@
-(* As many waiters on one promise as there is memory for: nobody looks at them twice. *)
+(* A million tasks wait for one promise. Waking them must visit each waiter only once. *)
 
 open Concord
 open Concord_test_support
@@ -7,7 +7,7 @@ module Fifo = Concord_fifo
 
 let n = if instrumented || debugged then 20_000 else 1_000_000
 
-(* Every third one is cancelled. *)
+(* Every third waiter is cancelled. *)
 let is_cancelled i = i mod 3 = 0
 
 let tasks () =
@@ -33,9 +33,9 @@ let tasks () =
       Fifo.yield ();
       int "some were cancelled" (n - !cancelled) (Promise.waiters p);
       Promise.fill p ();
-      int "nobody waits" 0 (Promise.waiters p);
+      int "no task waits" 0 (Promise.waiters p);
       Array.iter Fifo.join tasks;
-      int "the others went on" (n - !cancelled) !went_on);
+      int "the others continued" (n - !cancelled) !went_on);
   int "in the order of their arrival" 0 !disorder
 
 let functions () =

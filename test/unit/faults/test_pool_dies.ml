@@ -1,4 +1,4 @@
-(* A pool that is torn down while its tasks wait for what others wait for too. *)
+(* A pool is torn down while its tasks wait in structures where others wait too. *)
 
 open Concord
 open Concord_test_support
@@ -6,8 +6,8 @@ open Check
 module Fifo = Concord_fifo
 module Pool = Domainslib.Task
 
-(* Calls [f] with a function that has a job of a pool wait, and one that tears the pool
-   down. *)
+(* Calls [f] with two functions. The first runs a waiting job in a pool, and the second
+   tears the pool down. *)
 let with_pool f =
   let pool = Pool.setup_pool ~num_domains:1 () in
   Concord_domainslib.attach pool;
@@ -19,7 +19,8 @@ let with_pool f =
   in
   f job (fun () -> Pool.teardown_pool pool)
 
-(* On another domain: Alcotest's checks print. *)
+(* Raises instead of using Alcotest's checks, because those print, and this runs on another
+   domain. *)
 let same what expected actual = if actual <> expected then failwith what
 
 let places =
@@ -30,7 +31,7 @@ let places =
     ("a fiber of Eio", fun f -> domain (fun () -> Eio_main.run (fun _ -> f ())));
   ]
 
-(* All are served at once. *)
+(* The promise serves all waiters at once. *)
 let all start () =
   with_pool @@ fun job tear_down ->
   let p = Promise.create () in
@@ -46,7 +47,7 @@ let all start () =
   before ();
   behind ()
 
-(* What the job is given is lost with it; what comes next is for the next. *)
+(* The job's item is lost with the job. Later items must go to the next waiter. *)
 let in_turn start () =
   with_pool @@ fun job tear_down ->
   let box = Mailbox.create () in
@@ -60,7 +61,7 @@ let in_turn start () =
   Mailbox.put box 2;
   behind ()
 
-(* The alternative that the job has not chosen. *)
+(* The alternative that the job hasn't chosen. *)
 let in_a_choice start () =
   with_pool @@ fun job tear_down ->
   let p = Promise.create () and box = Mailbox.create () in
@@ -81,7 +82,7 @@ let suite (name, start) =
     [
       test "all are served" (all start);
       test "the next one is served" (in_turn start);
-      test "what the job did not choose" (in_a_choice start);
+      test "an alternative that the job did not choose" (in_a_choice start);
     ] )
 
 let () =

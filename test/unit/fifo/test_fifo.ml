@@ -69,7 +69,7 @@ let many_tasks () =
             say (n + 1 + i))
       done;
       Promise.fill p ();
-      (* However many they are: they became ready before this task. *)
+      (* All the tasks became ready before this task, so they run before it does. *)
       Fifo.yield ();
       say (n + 1));
   yes "the order" (List.rev !order = List.init ((2 * n) + 1) succ)
@@ -148,10 +148,10 @@ let join_elsewhere () =
       raises "join" Boom (fun () -> Fifo.join h));
   Thread.join thread;
   Domain.join domain;
-  int "both were told" 2 (Atomic.get joined)
+  int "both got the exception" 2 (Atomic.get joined)
 
-(* The failure counts as joined from the moment of failing, even if those who are
-   told have their turn only after [run] has returned. *)
+(* The failure counts as joined from the moment when the task fails. This must hold even if
+   the joining tasks run only after [run] has returned. *)
 let joined_by_another_host () =
   let joiner =
     Fifo.run (fun () ->
@@ -256,7 +256,7 @@ let nothing_printed () =
   Alcotest.(check string) "output" "" (printed fail)
 
 let stack_is_constant () =
-  (* A million switches, and a task that is forked in a task, 100,000 deep. *)
+  (* Switches a million times, and nests forks 100,000 deep. *)
   Fifo.run (fun () ->
       task (fun () ->
           for _ = 1 to 500_000 do
@@ -287,7 +287,7 @@ let outside () =
   in
   all ();
   in_thread all;
-  (* A thread made by a task is not the task. *)
+  (* A thread that a task starts isn't the task. *)
   Fifo.run (fun () -> in_thread all);
   in_domain all
 
@@ -302,7 +302,8 @@ let an_inner_unhandled_effect_is_the_users () =
   end in
   let f () = Fifo.run (fun () -> Effect.perform M.Mine) in
   raises "run" (Effect.Unhandled M.Mine) f;
-  (* [fork]'s function runs at once: its exception is not the caller's. *)
+  (* [fork] calls the function at once, but its exception must not reach the caller of
+     [fork]. *)
   let f () = Fifo.run (fun () -> task (fun () -> Effect.perform M.Mine)) in
   raises "a task" (Effect.Unhandled M.Mine) f
 
@@ -340,7 +341,7 @@ let value_is_not_kept () =
   let waiter =
     Fifo.fork @@ fun () ->
     take ();
-    (* It runs on: only the scheduler could still know the value. *)
+    (* The task is still running, so only the scheduler could keep the value alive. *)
     Gc.full_major ();
     no "the value that it waited for is kept" (Weak.check seen 0)
   in
@@ -363,15 +364,16 @@ let words_each most wait () =
     Promise.fill gate ();
     yes (Printf.sprintf "%.1f words" words) (words < most))
 
-(* Beside its stack: 40, and its share of the scheduler's arrays. In bytecode the stack is
-   among them. *)
-(* A handler that is not written in the syntax of OCaml 5.3 has some blocks more. *)
+(* A task takes 40 words and its share of the scheduler's arrays, without its stack. In
+   bytecode the stack would count too. *)
+(* Before OCaml 5.3, a handler can't be written in the new syntax and takes some more
+   blocks. *)
 let most_words_of_a_task =
   if Concord_test_support.Interrupting.is_before_5_3 then 55. else 45.
 
 let words_of_a_task = words_each most_words_of_a_task Promise.await
 
-(* With the timeout, its task and its scope. *)
+(* This includes the timeout, its task and its scope. *)
 let words_of_a_timeout =
   words_each 200. (fun gate ->
       ignore (Tasks.with_timeout 1000. (fun () -> Promise.await gate)))
@@ -383,7 +385,7 @@ let () =
         [
           test "fork runs the child first, then the other ready tasks"
             child_first;
-          test "yield lets every other ready task have its turn" yield_order;
+          test "yield lets every other ready task run" yield_order;
           test "tasks are resumed in the order in which they waited" wake_order;
           test "10,000 tasks too" many_tasks;
           test "self is the handle that fork returned" self;
@@ -397,15 +399,16 @@ let () =
           test "join raises what the task raised, with its backtrace"
             join_raises;
           test "a thread and a domain join" join_elsewhere;
-          test "who waits in another host is told of a failure"
+          test "a task that waits in another host gets the failure"
             joined_by_another_host;
-          test "run raises what its function raised, and cancels the others"
+          test "run raises its function's exception, and cancels the others"
             main_raises;
-          test "run raises what its function raised, though it was joined"
+          test "run raises its function's exception, even if that was joined"
             main_raises_joined;
-          test "run raises what nobody joined, after the others" nobody_joins;
+          test "run raises a failure that was not joined, after the others"
+            nobody_joins;
           test "a failure is seen even if everyone waits" failure_while_all_wait;
-          test "of two failures the first is raised" failure_of_the_first;
+          test "the first of two failures is raised" failure_of_the_first;
           test "fork_promise: value, exception, cancellation" promise;
           test "fork_promise: an exception counts as joined"
             promise_counts_as_joined;
@@ -418,12 +421,12 @@ let () =
           test "the scheduler does not keep a value that it passed on"
             value_is_not_kept;
           test "a task that waits has few words" words_of_a_task;
-          test "one that has a timeout, too" words_of_a_timeout;
+          test "and so does one with a timeout" words_of_a_timeout;
         ] );
       ( "misuse",
         [
           test "outside of run: Invalid_argument" outside;
-          test "join of oneself: Invalid_argument" join_oneself;
+          test "a task that joins itself: Invalid_argument" join_oneself;
           test "the user's unhandled effects stay the user's"
             an_inner_unhandled_effect_is_the_users;
         ] );

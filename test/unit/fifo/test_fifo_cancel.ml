@@ -6,7 +6,7 @@ module Fifo = Concord_fifo
 
 exception Boom
 
-(* Waits, and says how the wait ended. *)
+(* Waits, and reports how the wait ended. *)
 let await say name p =
   match Promise.await p with
   | () -> say (name ^ " resumed")
@@ -82,7 +82,7 @@ let sticky cancellation () =
         refused "yield" Fifo.yield;
         refused "fork" (fun () -> ignore (Fifo.fork (fun () -> assert false)));
         refused "scope" (fun () -> Fifo.Scope.run (fun _ -> Fifo.yield ()));
-        (* What need not suspend goes on. *)
+        (* Operations that need not suspend still succeed. *)
         Promise.await (Promise.of_value ());
         int "take" 1 (Mvar.take (Mvar.create 1));
         ended := true
@@ -90,8 +90,8 @@ let sticky cancellation () =
       let h = Fifo.fork task in
       Fifo.cancel h;
       Fifo.join h);
-  yes "it went on to its end" !ended;
-  int "nobody waits" 0 (Promise.waiters never + Mvar.waiters empty)
+  yes "it continued to its end" !ended;
+  int "no task waits" 0 (Promise.waiters never + Mvar.waiters empty)
 
 let ended_or_twice () =
   Fifo.run @@ fun () ->
@@ -105,7 +105,7 @@ let ended_or_twice () =
   Fifo.cancel h;
   Fifo.yield ()
 
-(* What an ended task left behind must not reach those that came after it. *)
+(* The resumer of a task that has ended must not resume a later one. *)
 let ended_reaches_no_other () =
   traced [ "b resumed"; "c resumed" ] @@ fun say ->
   let p = Promise.create () and kept = ref (fun _ -> true) in
@@ -140,7 +140,8 @@ let from_elsewhere place () =
   Promise.fill p ();
   await say "main" p
 
-(* The scheduler sleeps, in a host that shows it, when the request comes. *)
+(* The cancellation comes while the scheduler sleeps. Its host is [Hand], which shows that
+   it sleeps. *)
 let wakes_the_loop place () =
   traced [ "asleep"; "a unwound" ] @@ fun say ->
   let never = Promise.create () and handle = Mvar.create_empty () in
@@ -180,7 +181,7 @@ let the_outermost_task () =
         Fifo.cancel (Fifo.self ());
         3)
   in
-  raises "run, though it never suspended" Fifo.Cancelled f
+  raises "run, even if it never suspended" Fifo.Cancelled f
 
 let in_the_ready_queue cancellation () =
   traced [ "took 1"; "then raised" ] @@ fun say ->
@@ -204,7 +205,7 @@ let ready_after_yield () =
   say "main"
 
 let a_parent_in_fork () =
-  traced [ "child"; "parent goes on"; "then raised" ] @@ fun say ->
+  traced [ "child"; "parent continues"; "then raised" ] @@ fun say ->
   Fifo.run @@ fun () ->
   let parent () =
     let me = Fifo.self () in
@@ -213,8 +214,8 @@ let a_parent_in_fork () =
            say "child";
            Fifo.cancel me)
         : Fifo.handle);
-    (* [f] was called: fork must not raise. *)
-    say "parent goes on";
+    (* The function was called already, so [fork] must not raise. *)
+    say "parent continues";
     try Fifo.yield () with Fifo.Cancelled -> say "then raised"
   in
   ignore (Fifo.fork parent : Fifo.handle)
@@ -260,11 +261,12 @@ let cancelled_in_join_too_late () =
   in
   Promise.fill gate ();
   Fifo.cancel joiner;
-  (* Its turn comes after that of [h], whose failure must reach somebody. *)
+  (* The joiner runs after [h]. Its join counts, because the failure of [h] must be reported
+     somewhere. *)
   Fifo.join joiner
 
 let not_its_own_cancelled () =
-  (* [Cancelled] raised by a task that nobody cancelled is a failure. *)
+  (* A task that raises [Cancelled] without having been cancelled has failed. *)
   raises "run" Fifo.Cancelled (fun () ->
       Fifo.run (fun () ->
           ignore (Fifo.fork (fun () -> raise Fifo.Cancelled) : Fifo.handle)))
@@ -302,8 +304,8 @@ let protect_raises () =
   in
   Fifo.join h
 
-(* A task that was cancelled lazily is unwound after so many turns of others, if not
-   before; and then it needs its own. *)
+(* A lazily cancelled task is unwound after at most this many turns of other tasks. It then
+   needs a turn itself. *)
 let turns_of_lazy_ones = 256
 
 (* Each step takes one turn. *)
@@ -315,7 +317,7 @@ let lazily_present () =
     most := Int.max !most (Promise.waiters p)
   done;
   if !most > turns_of_lazy_ones + 1 then
-    Alcotest.failf "%d of them were present" !most
+    Alcotest.failf "%d cancelled tasks were present" !most
 
 let memory cancellation ~turns () =
   let p : int Promise.t = Promise.create () and box = Mvar.create_empty () in
@@ -367,7 +369,7 @@ let main_is_cancelled () =
 
 let wait_for_ever () = Promise.await (Promise.create ())
 
-(* It is running when it is cancelled, and then returns; another one waits. *)
+(* The task is cancelled while it runs, and then returns. Another task waits. *)
 let main_does_not_wait cancellation () =
   traced [ "unwound"; "raised" ] @@ fun say ->
   let main () =
@@ -380,7 +382,7 @@ let main_does_not_wait cancellation () =
   (match Fifo.run ~cancellation main with
   | _ -> say "returned"
   | exception Fifo.Cancelled -> say "raised");
-  (* The same for a run in a task that goes on. *)
+  (* The same for an inner run in a task that continues afterwards. *)
   Fifo.run @@ fun () ->
   raises "a run inside" Fifo.Cancelled (fun () ->
       Fifo.run (fun () -> Fifo.cancel (Fifo.self ())));
@@ -458,7 +460,7 @@ let in_block_that_gives cancellation () =
 
 (* --- Memory of a loop that is never idle ---------------------------------- *)
 
-(* After enough turns for what was cancelled lazily. *)
+(* Runs enough turns for all lazily cancelled tasks to be unwound. *)
 let live_words () =
   for _ = 1 to 2 * turns_of_lazy_ones do
     Fifo.yield ()
@@ -466,8 +468,8 @@ let live_words () =
   Gc.full_major ();
   (Gc.quick_stat ()).heap_words
 
-(* [step] again and again leaves nothing behind. While the program is debugged, there are
-   notes of the last thousands of waits. *)
+(* [step] leaves nothing behind, however often it runs. A debugged program keeps records of
+   the last few thousand waits, so it is left out. *)
 let leaves_nothing ?cancellation step () =
   if not debugged then (
     Fifo.run ?cancellation @@ fun () ->
@@ -508,14 +510,12 @@ let () =
       ( "outermost",
         [
           test "cancelling the outermost task ends the run" main_is_cancelled;
-          test "eager: though it does not wait any more"
-            (main_does_not_wait `Eager);
-          test "lazy: though it does not wait any more"
-            (main_does_not_wait `Lazy);
-          test "though it has ended" main_has_ended;
-          test "from a thread, though it has ended"
+          test "eager: even if it no longer waits" (main_does_not_wait `Eager);
+          test "lazy: even if it no longer waits" (main_does_not_wait `Lazy);
+          test "even if it has ended" main_has_ended;
+          test "from a thread, even if it has ended"
             (main_has_ended_elsewhere in_thread);
-          test "from a domain, though it has ended"
+          test "from a domain, even if it has ended"
             (main_has_ended_elsewhere in_domain);
           test "in protect, and after" main_in_protect;
         ] );
@@ -527,15 +527,15 @@ let () =
             (in_block_that_gives `Eager);
           test "lazy: keeps the value that it gives" (in_block_that_gives `Lazy);
         ] );
-      ( "a busy loop keeps nothing of",
+      ( "a busy loop keeps no memory of",
         [
           test "failures that were joined" (leaves_nothing fail_and_join);
           test "eager cancellations" (leaves_nothing cancel_and_fill);
           test "lazy cancellations"
             (leaves_nothing ~cancellation:`Lazy cancel_and_fill);
-          test "eager cancellations of what nobody resumes"
+          test "eager cancellations of tasks that nothing resumes"
             (leaves_nothing cancel_and_wait);
-          test "lazy cancellations of what nobody resumes"
+          test "lazy cancellations of tasks that nothing resumes"
             (leaves_nothing ~cancellation:`Lazy cancel_and_wait);
           test "lazy cancellations in one structure"
             (leaves_nothing ~cancellation:`Lazy cancel_in_one_place);
@@ -545,12 +545,12 @@ let () =
           test "eager: unwound at its next turn" eager;
           test "lazy: unwound when it would have been resumed" lazily_by_a_match;
           test "lazy: unwound at the latest when all wait" lazily_when_idle;
-          test "lazy: what it waited for goes to the next" lazily_loses_nothing;
+          test "lazy: its item goes to the next waiter" lazily_loses_nothing;
           test "eager: 10,000 cancelled tasks leave nothing behind"
             (memory `Eager ~turns:1);
           test "lazy: 10,000 cancelled tasks leave nothing behind"
             (memory `Lazy ~turns:turns_of_lazy_ones);
-          test "lazy: few are present, though the loop is never idle"
+          test "lazy: few are present, even if the loop is never idle"
             lazily_present;
           test "a handle that is kept is small" handle_of_an_ended_run;
           test "cancel after run has ended leaves nothing" cancel_after_run;
@@ -559,8 +559,8 @@ let () =
         [
           test "eager: every later suspension raises" (sticky `Eager);
           test "lazy: every later suspension raises" (sticky `Lazy);
-          test "of an ended task, and twice: nothing" ended_or_twice;
-          test "of an ended task: reaches no other" ended_reaches_no_other;
+          test "of an ended task, and twice: no effect" ended_or_twice;
+          test "of an ended task: no effect on others" ended_reaches_no_other;
           test "from a thread" (from_elsewhere in_thread);
           test "from a domain" (from_elsewhere in_domain);
           test "from a thread: wakes the loop" (wakes_the_loop in_thread);
@@ -578,8 +578,8 @@ let () =
         [
           test "of a cancelled task returns, unless it raised"
             join_a_cancelled_task;
-          test "cancelled in join: the other task goes on" cancelled_in_join;
-          test "cancelled in join, but the other task failed: that counts"
+          test "cancelled in join: the other task continues" cancelled_in_join;
+          test "cancelled in join, but the other task failed: join raises that"
             cancelled_in_join_too_late;
           test "Cancelled of a task that was not cancelled is a failure"
             not_its_own_cancelled;

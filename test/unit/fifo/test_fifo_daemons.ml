@@ -1,4 +1,4 @@
-(* Daemons. *)
+(* Daemons of [Concord_fifo]. *)
 
 open Concord
 open Concord_test_support
@@ -14,7 +14,7 @@ let daemon f = ignore (Fifo.fork_daemon f : Fifo.handle)
 let never () : unit = Event.sync Event.never
 let counting unwound f = Fun.protect ~finally:(fun () -> incr unwound) f
 
-(* In a run of its own, and in a scope; eager and lazy. *)
+(* Calls [f] in a run and in a scope, with eager and with lazy cancellation. *)
 let everywhere f () =
   Fifo.run f;
   Fifo.run ~cancellation:`Lazy f;
@@ -109,7 +109,8 @@ let main_fails () =
               culprit ())));
   int "unwound" 2 !unwound
 
-(* Its tasks are like others; so is what it forks while it is unwound. *)
+(* The tasks that a daemon forks are like other tasks, even those that it forks while it
+   unwinds. *)
 let forks () =
   let steps = ref [] in
   let say step = steps := step :: !steps in
@@ -151,7 +152,7 @@ let cancelled () =
       Fifo.join owner;
       int "with its scope" 2 !unwound)
 
-(* A scope within does not end those of the scope around. *)
+(* The end of an inner scope must not end the daemons of the outer one. *)
 let of_its_scope () =
   Fifo.run (fun () ->
       let ended = ref false in
@@ -187,7 +188,7 @@ let serves_others () =
   d ();
   int "served" 1 (Atomic.get served)
 
-(* Whatever a signal handler interrupts, [run] ends, and no daemon is left behind. *)
+(* Wherever a signal handler raises, [run] must end and leave no daemon behind. *)
 let interrupted () =
   let count = ref 0 and all = ref [] in
   let waits () =
@@ -241,7 +242,7 @@ let () =
           test "the others fail" main_fails;
           test "one forks" forks;
           test "one is cancelled" cancelled;
-          test "those of a scope" of_its_scope;
+          test "daemons of a scope" of_its_scope;
           test "many" many;
           test "on another domain" serves_others;
         ]

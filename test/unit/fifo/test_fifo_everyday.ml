@@ -1,5 +1,4 @@
-(* The event of joining, bindings, and the functions that [Concord.Tasks] has
-   too. *)
+(* Tests [join_evt], bindings, and functions that [Concord.Tasks] has too. *)
 
 open Concord
 open Concord_test_support
@@ -41,7 +40,7 @@ let join_event_raises () =
           Event.select [ Fifo.join_evt later; Event.never ]);
       let ended = Fifo.fork culprit in
       raises_at "culprit" (fun () -> Event.sync (Fifo.join_evt ended)));
-  (* from another domain *)
+  (* Joined from another domain. *)
   let handle = Mvar.create_empty () in
   let joined =
     domain (fun () ->
@@ -57,14 +56,14 @@ let join_event_raises () =
             culprit ())
       in
       Mvar.put handle h;
-      eventually ~pause:Fifo.yield "joined elsewhere" (fun () ->
+      eventually ~pause:Fifo.yield "joined on the other domain" (fun () ->
           match Event.poll (Fifo.join_evt h) with
           | Some () -> true
           | None -> false
           | exception Boom -> true));
   yes "joined" (joined ())
 
-(* A choice that takes another alternative in the same moment has not joined. *)
+(* If a choice takes another alternative at the same moment, it hasn't joined the task. *)
 let not_chosen () =
   raises "the failure is not lost" Boom (fun () ->
       Fifo.run (fun () ->
@@ -77,7 +76,7 @@ let not_chosen () =
           in
           task (fun () ->
               Event.select [ Fifo.join_evt failing; Promise.await_evt gate ]);
-          (* The choice is made; its other waiter is still in the queue. *)
+          (* The choice is made by now, but its other waiter is still in the queue. *)
           Promise.fill go ();
           Promise.fill gate ();
           Fifo.yield ();
@@ -99,10 +98,10 @@ let not_chosen () =
   in
   List.iter
     (fun cancellation ->
-      is_cancelled "nor if the chooser is cancelled" cancellation (fun joined ->
-          Event.select [ joined; Event.never ]);
-      is_cancelled "nor if it is the only one" cancellation Event.sync;
-      is_cancelled "nor with a timeout" cancellation (fun joined ->
+      is_cancelled "nor is it if the chooser is cancelled" cancellation
+        (fun joined -> Event.select [ joined; Event.never ]);
+      is_cancelled "nor is it if it is the only event" cancellation Event.sync;
+      is_cancelled "nor is it with a timeout" cancellation (fun joined ->
           ignore (Event.sync_before 60. joined : unit option)))
     [ `Eager; `Lazy ]
 
@@ -153,7 +152,7 @@ let of_one_task () =
             Fifo.get key)
       in
       Fifo.with_binding key 1 (fun () ->
-          yes "not of those before" (Promise.await before = None);
+          yes "not in the tasks before" (Promise.await before = None);
           let inner =
             Fifo.fork_promise (fun () ->
                 Fifo.with_binding key 2 (fun () ->
@@ -170,9 +169,9 @@ let of_one_task () =
       let waits = Fifo.fork (fun () -> Fifo.with_binding key 1 never) in
       Fifo.cancel waits;
       Fifo.join waits;
-      (* The next task may have the number of one that has ended. *)
+      (* The next task may get the number of one that has ended. *)
       let next = Fifo.fork_promise (fun () -> Fifo.get key) in
-      yes "not of the next" (Promise.await next = None));
+      yes "not in the next task" (Promise.await next = None));
   match Fifo.get key with
   | _ -> Alcotest.fail "outside"
   | exception Invalid_argument text -> yes "it says where" (contains text "get")

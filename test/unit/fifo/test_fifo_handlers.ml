@@ -1,12 +1,12 @@
-(* Code that runs in the loop, outside of its tasks, and has to wait: refused if nothing
-   else could resume it. *)
+(* Signal handlers and finalisers run in the loop, but outside of its tasks. Their waits
+   must be refused if nothing else could resume them. *)
 
 open Concord
 open Concord.Tools
 open Concord_test_support
 open Check
 
-(* A test that hangs is killed. *)
+(* A signal kills the test if it hangs. *)
 let () = ignore (Unix.alarm 60 : int)
 
 let in_signal_handler f =
@@ -33,12 +33,12 @@ let in_finaliser f =
   Gc.full_major ();
   yes "finalised" !finalised
 
-(* It waits for another task of this very loop. *)
+(* The handler waits for another task of the same loop, which can't run meanwhile. *)
 let refused within () =
   Concord_fifo.run @@ fun () ->
   let box : int Mvar.t = Mvar.create_empty () in
   let other =
-    Concord_fifo.fork (fun () -> int "the task goes on" 4 (Mvar.take box))
+    Concord_fifo.fork (fun () -> int "the task continues" 4 (Mvar.take box))
   in
   Concord.Tasks.yield ();
   let mutex = Mutex.create () in
@@ -53,14 +53,14 @@ let refused within () =
               Mvar.take_evt box;
               (Mutex.lock_evt mutex |> fun e -> Event.wrap e (fun () -> 0));
             ]);
-      (* what need not wait *)
+      (* Operations that need not wait still succeed. *)
       yes "peek" (Promise.peek never = None));
   int "only the task waits" 1 (Mvar.waiters box);
-  int "nobody waits" 0 (Mutex.waiters mutex);
+  int "no task waits" 0 (Mutex.waiters mutex);
   Mvar.put box 4;
   Concord_fifo.join other
 
-(* Another domain resumes it: the thread waits, as it did. *)
+(* Another domain resumes the handler, so the thread may wait. *)
 let resumed within () =
   Concord_fifo.run @@ fun () ->
   let box = Mvar.create_empty () in
@@ -73,7 +73,7 @@ let resumed within () =
   within (fun () -> int "the value" 5 (Mvar.take box));
   join ()
 
-(* So does a timeout. *)
+(* A timeout resumes the handler too. *)
 let timeout within () =
   Concord_fifo.run @@ fun () ->
   within (fun () ->
@@ -86,9 +86,9 @@ let message () =
   let text = Printexc.to_string Suspend.In_handler in
   yes text (contains text "signal handler")
 
-(* Before [Check.run], which has a thread of its own. *)
+(* This runs before [Check.run], which starts a thread. *)
 let () =
-  Concord_test_proc.program "handlers that wait for nobody" @@ fun () ->
+  Concord_test_proc.program "handlers that nothing can resume" @@ fun () ->
   refused in_signal_handler ();
   refused in_finaliser ()
 

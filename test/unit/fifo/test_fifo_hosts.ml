@@ -14,7 +14,7 @@ let with_pool f =
 (* --- In other hosts --------------------------------------------------------- *)
 
 let in_fifo () =
-  traced [ "inner waits"; "outer goes on"; "inner resumed"; "outer ends" ]
+  traced [ "inner waits"; "outer continues"; "inner resumed"; "outer ends" ]
   @@ fun say ->
   Fifo.run @@ fun () ->
   let p = Promise.create () in
@@ -26,7 +26,7 @@ let in_fifo () =
                 Promise.await p;
                 say "inner resumed")))
   in
-  say "outer goes on";
+  say "outer continues";
   Promise.fill p ();
   Fifo.join h;
   say "outer ends"
@@ -56,9 +56,11 @@ let cancelled_in_fifo () =
   Fifo.join h;
   int "withdrawn" 0 (Promise.waiters never)
 
-(* An unwinding task may wait again, under protect: run stays until it ends. *)
+(* A cancelled task may wait again within [protect], so [run] must not return before it has
+   ended. *)
 let cancelled_slowly () =
-  traced [ "unwinding"; "outer goes on"; "unwound"; "run raised" ] @@ fun say ->
+  traced [ "unwinding"; "outer continues"; "unwound"; "run raised" ]
+  @@ fun say ->
   Fifo.run @@ fun () ->
   let gate = Promise.create () in
   let task () =
@@ -74,7 +76,7 @@ let cancelled_slowly () =
   in
   Fifo.cancel h;
   Fifo.yield ();
-  say "outer goes on";
+  say "outer continues";
   Promise.fill gate ();
   Fifo.join h
 
@@ -82,8 +84,8 @@ let in_pool_tasks () =
   with_pool @@ fun pool ->
   let n = 40 in
   let boxes = Array.init n (fun _ -> Mvar.create_empty ()) in
-  (* A ring: task i waits for its neighbour, in a scheduler of its own, which
-     may continue on another domain. *)
+  (* The tasks form a ring. Each waits for its neighbour, in a scheduler of its own that may
+     continue on another domain. *)
   let ring i () =
     Fifo.run (fun () ->
         let v = Fifo.fork_promise (fun () -> Mvar.take boxes.(i)) in
@@ -160,7 +162,7 @@ let in_order_from_a_domain () =
     p
   in
   let promises = List.map wait [ "a"; "b"; "c" ] in
-  (* The loop does not run meanwhile. *)
+  (* The loop doesn't run meanwhile. *)
   in_domain (fun () -> List.iter (fun p -> Promise.fill p ()) promises)
 
 let while_busy place () =
@@ -211,12 +213,12 @@ let idle () =
   Thread.join thread;
   yes "it waited" (Unix.gettimeofday () -. since >= 0.29);
   let used = cpu () -. started in
-  if used > 0.05 then Alcotest.failf "idle, it used %.3f s of CPU" used
+  if used > 0.05 then Alcotest.failf "while idle, it used %.3f s of CPU" used
 
 (* --- Foreign loops in a task -------------------------------------------------- *)
 
 let eio_inside () =
-  traced [ "fiber waits"; "fiber fills"; "fiber got 3"; "fifo goes on" ]
+  traced [ "fiber waits"; "fiber fills"; "fiber got 3"; "fifo continues" ]
   @@ fun say ->
   Fifo.run @@ fun () ->
   let p = Promise.create () in
@@ -228,11 +230,11 @@ let eio_inside () =
         (fun () ->
           say "fiber fills";
           Promise.fill p 3));
-  (* The loop of Eio has ended: the task's host is Fifo again. *)
+  (* Eio's loop has ended, so the task's host is Fifo again. *)
   let q = Promise.create () in
   fork (fun () -> Promise.fill q ());
   Promise.await q;
-  say "fifo goes on"
+  say "fifo continues"
 
 let eio_inside_in_turn () =
   Fifo.run @@ fun () ->
@@ -285,7 +287,7 @@ let pool_inside () =
     Pool.await pool filler;
     Pool.await pool waiter
   in
-  (* Alone with the caller: only the inner loop can run the other task. *)
+  (* The pool has only the caller's domain, so the inner loop has to run the other task. *)
   let pool = Pool.setup_pool ~num_domains:0 () in
   Fifo.run (fun () ->
       int "value" 4 (Pool.run pool (exchange pool));
@@ -318,10 +320,10 @@ let pool_and_eio () =
 
 type _ Effect.t += Move : unit Effect.t
 
-(* The scheduler knows itself to be the innermost one on its domain, goes on on another
-   one, and a loop is started in its task there. *)
+(* The scheduler has found out that it is the innermost one on its domain. It then continues
+   on another domain, where its task starts a loop. *)
 let eio_after_moving () =
-  traced [ "fiber waits"; "fiber got 3"; "fifo goes on" ] @@ fun say ->
+  traced [ "fiber waits"; "fiber got 3"; "fifo continues" ] @@ fun say ->
   let task () =
     Fifo.run @@ fun () ->
     Fifo.yield ();
@@ -334,7 +336,7 @@ let eio_after_moving () =
             say (Printf.sprintf "fiber got %d" (Promise.await p)))
           (fun () -> Promise.fill p 3));
     Fifo.yield ();
-    say "fifo goes on"
+    say "fifo continues"
   in
   let effc (type a) (e : a Effect.t) :
       ((a, unit) Effect.Deep.continuation -> unit) option =
@@ -345,7 +347,7 @@ let eio_after_moving () =
   Effect.Deep.try_with task () { effc }
 
 let others_go_on_beside_a_pool () =
-  (* What blocks in a foreign loop blocks its domain, not other domains. *)
+  (* A foreign loop that blocks stops its own domain but no other. *)
   with_pool @@ fun pool ->
   let box = Mvar.create_empty () in
   let domain = Domain.spawn (fun () -> Fifo.run (fun () -> Mvar.put box 1)) in

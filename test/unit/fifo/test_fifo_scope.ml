@@ -23,7 +23,7 @@ let waits () =
     Scope.run (fun _ ->
         task (fun () ->
             Fifo.yield ();
-            (* A member's task is a member. *)
+            (* A task that a member forks is a member too. *)
             task (fun () ->
                 Fifo.yield ();
                 Fifo.yield ();
@@ -94,7 +94,7 @@ let cancel_from_inside () =
           task (fun () -> Scope.cancel scope);
           waiting say "body" ()));
   say "raised";
-  (* The owner is not cancelled itself. *)
+  (* The owner itself hasn't been cancelled. *)
   Fifo.yield ();
   Fifo.join outer
 
@@ -247,7 +247,7 @@ let scope_that_ended () =
   let kept = Scope.run Fun.id in
   Scope.cancel kept;
   Fifo.yield ();
-  int "goes on" 1
+  int "continues" 1
     (Scope.run (fun _ ->
          Fifo.yield ();
          1))
@@ -289,8 +289,8 @@ let deep () =
       Fifo.cancel h);
   int "all were unwound" 1000 !reached
 
-(* To cancel [d] scopes that one task is in, and to unwind them, takes time in
-   proportion to [d]: a second, if it were to its square, for an eighth of these. *)
+(* Cancelling and unwinding [d] nested scopes of one task must take time proportional to
+   [d]. In quadratic time, an eighth of these scopes would take a second. *)
 let many_nested ~waiting cancel () =
   let scopes = if instrumented then 400 else 40_000 in
   let rec nest n =
@@ -319,7 +319,7 @@ let () =
       ( "ends",
         [
           test "it waits for its tasks, and for theirs" waits;
-          test "the tasks outside go on" others_go_on;
+          test "the tasks outside continue" others_go_on;
           test "the body raises: the tasks are cancelled" body_raises;
           test "a task raises: the body and the others are cancelled"
             member_raises;
@@ -350,6 +350,6 @@ let () =
           test "no fork into a cancelled scope" fork_into_a_stopped_scope;
           test "the result of a cancelled body is dropped"
             body_result_of_a_stopped_scope;
-          test "of a scope that has ended: nothing" scope_that_ended;
+          test "of a scope that has ended: no effect" scope_that_ended;
         ] );
     ]

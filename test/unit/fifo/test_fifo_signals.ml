@@ -1,5 +1,5 @@
-(* What comes out of signal handlers: exceptions in the scheduler's own code, and
-   requests. An alarm rings all the time, at moments that nobody chooses. *)
+(* Signal handlers raise in the scheduler's own code, or call its operations. An alarm rings
+   all the time, at moments that the test can't choose. *)
 
 open Concord
 open Concord.Tools
@@ -14,7 +14,7 @@ let[@inline never] culprit () = if true then raise Boom else false
 let task f = ignore (Fifo.fork f : Fifo.handle)
 let this_thread () = Thread.id (Thread.self ())
 
-(* [ring] is called in the calling thread only; the others are not to raise. *)
+(* [ring] runs only in the calling thread, because the handler must not raise in others. *)
 let with_alarm ring f =
   let me = this_thread () in
   let handler _ = if this_thread () = me then ring () in
@@ -29,8 +29,8 @@ let every seconds =
   ignore
     (Unix.setitimer ITIMER_REAL { it_interval = seconds; it_value = seconds })
 
-(* Again and again for a while, and until there was enough of what it is about: a
-   slow machine handles few signals. *)
+(* Repeats [round] for a while, and then until it has had enough signals, because a slow
+   machine handles few. *)
 let rounds enough round =
   let until = Unix.gettimeofday () +. 0.7 in
   let rec go () =
@@ -43,8 +43,8 @@ let rounds enough round =
 
 (* --- Exceptions in the scheduler's own code --------------------------------- *)
 
-(* The handler raises, unless a task runs: what it does to the code of tasks is their
-   affair. [op] is what the scheduler does for a task. *)
+(* The handler raises only while the scheduler's code runs. An exception in a task's own
+   code would be up to that task. [op] is work that the scheduler does for a task. *)
 let in_task = ref true
 let interrupt () = if not !in_task then raise Interrupt
 
@@ -59,7 +59,8 @@ let scheduler's op =
       raise e
 
 type crew = {
-  body : (unit -> unit) -> unit -> unit;  (** For each task: counts it. *)
+  body : (unit -> unit) -> unit -> unit;
+      (** Wraps a task's function, and counts its start and its end. *)
   mutable started : int;
   mutable ended : int;
   mutable handles : Fifo.handle list;
@@ -83,12 +84,12 @@ let fork crew work =
 
 let yield () = scheduler's Fifo.yield
 
-(* What must hold when [run] is over, however it was interrupted. *)
+(* Must hold when [run] has ended, wherever it was interrupted. *)
 let all_over crew =
   int "all tasks that started have ended" crew.started crew.ended;
   let resolved p = Promise.is_resolved p in
   yes "every promise is resolved" (List.for_all resolved crew.promises);
-  (* it would wait for ever for one that was abandoned *)
+  (* [join] would block forever if the task had been abandoned. *)
   List.iter (fun h -> try Fifo.join h with Interrupt -> ()) crew.handles
 
 let storm ?cancellation main () =
@@ -122,7 +123,7 @@ let yielding crew = function
             done)
       done
 
-(* Tasks that wait and are resumed: each value that a resumer accepted arrives. *)
+(* Tasks wait and are resumed. Each value that a resumer accepted must arrive. *)
 let waiting crew =
   let n = 4 in
   let resumers = Array.make n None in
@@ -154,10 +155,10 @@ let waiting crew =
   function
   | `Over ->
       resume_all ();
-      int "what was accepted was received" !accepted !received
+      int "every accepted value was received" !accepted !received
   | `Work ->
       for i = 0 to n - 1 do
-        (* one that is not started is nobody to wait for *)
+        (* A task that didn't start must not be waited for. *)
         try fork crew (waiter i) with Interrupt -> decr live
       done;
       while !live > 0 do
@@ -176,7 +177,7 @@ let forking crew = function
         fork crew ignore
       done
 
-(* No task of a scope outlives it. *)
+(* No task of a scope may outlive the scope. *)
 let scopes crew = function
   | `Over -> ()
   | `Work ->
@@ -201,7 +202,7 @@ let scopes crew = function
         int "members that live" 0 !live
       done
 
-(* What a host's resumer raises in the loop, at a moment that is known. *)
+(* A host's resumer raises in the loop, here at a known moment. *)
 let raised_in_the_loop () =
   let joined_elsewhere handle =
     let effc (type a) (e : a Effect.t) :
@@ -232,13 +233,13 @@ let raised_in_the_loop () =
       joined_elsewhere handle;
       wait "first" ());
   Option.iter Fifo.join !ended;
-  Mvar.put box "for somebody who lives";
+  Mvar.put box "for a living task";
   yes "no dead task took it" (Mvar.take_available box <> None)
 
 (* --- Exceptions in resumers -------------------------------------------------- *)
 
-(* Runs [main] in a host of one task. Its resumer may be interrupted before it decides,
-   not after. While the task is suspended the host calls [idle]. *)
+(* Runs [main] in a host of one task. A handler can interrupt its resumer before the
+   decision, but not after it. The host calls [idle] while the task is suspended. *)
 let hosted idle main =
   let open Effect.Deep in
   let effc (type a) (e : a Effect.t) : ((a, unit) continuation -> unit) option =
@@ -271,8 +272,8 @@ let hosted idle main =
 
 type place = In_a_task | Outside
 
-(* [n] tasks wait again and again. The resumers are called again if they raised, and
-   then nobody waits for ever. *)
+(* [n] tasks wait again and again. If a resumer raised, it is called again, and then no task
+   may wait forever. *)
 let resumers place () =
   let n = 300 and interrupted = ref 0 in
   let waiting = Queue.create () in
@@ -324,15 +325,15 @@ let resumers place () =
         done
     in
     hosted resume_one main;
-    int "tasks that wait for ever" 0 !live
+    int "tasks that wait forever" 0 !live
   in
   with_alarm interrupt (fun () ->
       every 1e-4;
       rounds (fun () -> !interrupted >= 10) round)
 
-(* --- Requests ----------------------------------------------------------------- *)
+(* --- Operations called by a handler ------------------------------------------- *)
 
-(* The ready queue grows when many tasks are resumed at once; meanwhile the handler
+(* The ready queue grows because many tasks are resumed at once. Meanwhile the handler
    resumes others. *)
 let resumed_while_it_grows () =
   let n = 20_000 in
@@ -364,19 +365,19 @@ let resumed_while_it_grows () =
         while !next < n do
           resume_next ()
         done);
-    int "each goes on once" n !resumed
+    int "each continues once" n !resumed
   in
   with_alarm ring (fun () ->
       every 1e-4;
       rounds (fun () -> !by_handler >= 100) round)
 
-(* The handler cancels the only task when the loop may just be about to sleep. *)
+(* The handler cancels the only task at a moment when the loop may be about to sleep. *)
 let cancelled_before_sleeping cancellation () =
   let handle = ref None in
   let ring () = Option.iter Fifo.cancel !handle in
   let random = Random.State.make [| 7 |] in
   let over = Atomic.make false in
-  (* OCaml runs no handler while all threads wait. *)
+  (* OCaml runs no signal handler while all threads wait, so this thread keeps waking up. *)
   let awake () =
     while not (Atomic.get over) do
       Thread.delay 0.001

@@ -1,5 +1,5 @@
-(* A loop that looks at the decision of its last task before it sleeps, while another
-   domain resumes that task: what signal handlers do meanwhile, on top of the loop. *)
+(* Before a loop sleeps, it spins on the decision of its last task. Another domain resumes
+   that task, while signal handlers run on top of the loop. *)
 
 open Concord
 open Concord.Tools
@@ -11,7 +11,7 @@ exception Interrupt
 
 let this_thread () = Thread.id (Thread.self ())
 
-(* In the calling thread only. *)
+(* [ring] runs in the calling thread only. *)
 let with_alarm ring f =
   let me = this_thread () in
   let handler _ = if this_thread () = me then ring () in
@@ -28,7 +28,7 @@ let with_alarm ring f =
       every 1e-4;
       f ())
 
-(* [ask v] has another domain put [v] into [answers], a moment later. *)
+(* [ask v] makes another domain put [v] into [answers] a moment later. *)
 let with_partner f =
   let asked = Mvar.create_empty () and answers = Mvar.create_empty () in
   let random = Random.State.make [| 7 |] in
@@ -59,8 +59,9 @@ let rounds enough round =
   in
   go 1
 
-(* What is put after a waiting task was cancelled is not for that task; unless the handler
-   came in its [block], as one in four may do. *)
+(* A value that was put after a waiting task was cancelled isn't for that task. The
+   exception is a handler that ran within the task's [block], which may happen one time in
+   four. *)
 let cancelled ?cancellation () =
   let taken = ref 0 and left = ref 0 and late = -1 and taken_late = ref 0 in
   let task = ref None and is_late = ref false in
@@ -86,12 +87,12 @@ let cancelled ?cancellation () =
     let due = List.filter (fun v -> v <> !got) put in
     let stayed = List.map (fun _ -> Mvar.take answers) due in
     Alcotest.(check (list int))
-      "what stays in the box" due
+      "values that stay in the box" due
       (List.sort Int.compare stayed) );
   yes "it was mostly cancelled" (!taken_late < !left)
 
-(* A task that waits for a handler, beside the one that waits for the other domain. No
-   handler runs in a thread that sleeps, so the handler may come too late. *)
+(* One task waits for the handler, and another one waits for the other domain. A sleeping
+   thread runs no handler, so the handler may come too late. *)
 let resumed () =
   let from_handler = ref 0 in
   let box = Mvar.create_empty () in
@@ -105,7 +106,7 @@ let resumed () =
   Fifo.run (fun () ->
       let await_ring () = Fifo.fork_promise (fun () -> Mvar.take box)
       and await_answer () = Fifo.fork_promise (fun () -> Mvar.take answers) in
-      (* the loop looks at the one that waits last *)
+      (* The loop spins for the task that waited last. *)
       let rung, answer =
         if i land 1 = 0 then
           let rung = await_ring () in
@@ -119,8 +120,8 @@ let resumed () =
       Promise.await rung;
       ignore (Mvar.try_take box))
 
-(* The handler raises in the loop: all tasks are cancelled then but those that are
-   protected, and the run raises. *)
+(* The handler raises in the loop. Then all tasks except protected ones are cancelled, and
+   [run] raises. *)
 let interrupted () =
   let taken = ref 0 and interrupts = ref 0 and in_loop = ref false in
   let ring () = if !in_loop then raise Interrupt in
@@ -146,17 +147,18 @@ let interrupted () =
   if !got = i then incr taken
   else begin
     int "it was cancelled" 0 !got;
-    (* one that came too late for the sleeping loop is raised by the next wait *)
+    (* An exception that came too late for the sleeping loop is raised by the next wait. *)
     let rec take () = try Mvar.take answers with Interrupt -> take () in
-    int "what was put" i (take ())
+    int "the value that was put" i (take ())
   end
 
 let () =
-  run "A loop of Fifo that looks before it sleeps"
+  run "A loop of Fifo that spins before it sleeps"
     [
       ( "signal handlers",
         [
-          test "cancel the task that it looks at" (cancelled ?cancellation:None);
+          test "cancel the task that it spins for"
+            (cancelled ?cancellation:None);
           test "cancel it lazily" (cancelled ~cancellation:`Lazy);
           test "resume a task" resumed;
         ]

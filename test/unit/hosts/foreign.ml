@@ -1,6 +1,5 @@
-(* Schedulers of third parties, which know nothing of Concord: each performs effects
-   of its own, does not register itself, and blocks its thread while nothing is
-   ready. And a plug-in for each. *)
+(* Schedulers that know nothing of Concord, and a plug-in for each. They perform effects of
+   their own, don't register themselves, and block their thread while no task is ready. *)
 
 open Effect.Deep
 module Suspend = Concord.Tools.Suspend
@@ -9,7 +8,7 @@ module Host_kit = Concord.Tools.Host_kit
 exception Cancelled
 
 exception Taken of string
-(** An effect that the scheduler does not know. *)
+(** Raised for an effect that the scheduler doesn't know. *)
 
 type task = {
   mutable is_cancelled : bool;
@@ -140,7 +139,8 @@ module Make (Settings : Settings) () = struct
 
   let () = Host_kit.plug_in plugin
 
-  (* Within another scheduler's task, or with one in a task of its own. *)
+  (* Registers the scheduler. This is needed inside another scheduler's task, or with
+     another scheduler in a task of its own. *)
   let run_registered main = Host_kit.using_plugin plugin (fun () -> run main)
 
   let cancelling =

@@ -1,7 +1,6 @@
-(* Loops of schedulers inside the tasks of others, in every order: each task waits
-   for its siblings before, around and after the loop inside of it. If it were
-   taken for a task of another loop, then its siblings could not run meanwhile, and
-   it would wait for ever. *)
+(* Loops of schedulers inside tasks of other schedulers, in every order. Each task waits for
+   its siblings before, around and after the inner loop. If it were mistaken for a task of
+   another loop, its siblings couldn't run meanwhile, and it would wait forever. *)
 
 open Concord
 open Concord.Tools
@@ -10,8 +9,8 @@ open Check
 module Fifo = Concord_fifo
 module Pool = Domainslib.Task
 
-(* Starts a loop, and in a task of it calls the function with an operation that waits
-   for a sibling of that task. *)
+(* [run f] starts a loop, and calls [f ~wait] in one of its tasks. [wait] waits for a
+   sibling of that task. *)
 type layer = { name : string; run : (wait:(unit -> unit) -> unit) -> unit }
 
 let eio =
@@ -30,7 +29,7 @@ let fifo =
   in
   { name = "Fifo"; run = (fun f -> Fifo.run (fun () -> f ~wait)) }
 
-(* Its only domain is the caller's. *)
+(* The pool has only the caller's domain. *)
 let pool =
   let run f =
     let pool = Pool.setup_pool ~num_domains:0 () in
@@ -59,15 +58,15 @@ let plain =
 let a_thread = { name = "thread"; run = plain in_thread }
 let a_domain = { name = "domain"; run = plain in_domain }
 
-(* All of up to [depth] of [layers], one in the other, outermost first. *)
+(* All stacks of up to [depth] of [layers], outermost first. *)
 let rec stacks layers depth =
   if depth = 0 then [ [] ]
   else
     let inner = stacks layers (depth - 1) in
     [] :: List.concat_map (fun l -> List.map (List.cons l) inner) layers
 
-(* Waits at the levels that [early] names, by its bits, before the loop inside is
-   started: so the library may be used first at any of them. *)
+(* The bits of [early] select the levels that wait before they start the inner loop. So the
+   library is used first at any level. *)
 let rec descend early = function
   | [] -> ()
   | layer :: inner ->
@@ -89,7 +88,7 @@ let in_every_order layers depth place () =
 
 let loops = [ eio; fifo; pool ]
 
-(* A thread runs a loop of its own beside the first one, which waits meanwhile. *)
+(* Another thread runs a loop of its own while the first loop waits. *)
 let beside_another layer () =
   in_domain @@ fun () ->
   layer.run @@ fun ~wait ->
@@ -108,8 +107,8 @@ let beside_another layer () =
   other ();
   wait ()
 
-(* The first loop, which was there before the library was used on the domain, is left
-   while that of the other thread runs. [inside] is a loop inside of the first one. *)
+(* The first loop existed before the library was used on its domain. It ends while the other
+   thread's loop runs. [inside] starts a loop inside the first one. *)
 let left_by_another inside layer () =
   in_domain @@ fun () ->
   let running = Atomic.make false and left = Atomic.make false in
@@ -135,7 +134,8 @@ let suites =
         test "main thread" (in_every_order loops 3 (fun f -> f ()));
         test "a thread" (in_every_order loops 3 in_thread);
         test "a domain" (in_every_order loops 3 in_domain);
-        (* It takes a domain some time to end after its second thread. *)
+        (* A domain takes some time to end after its second thread, so fewer levels are
+           tested. *)
         test "a thread of a domain"
           (in_every_order loops 2 (fun f -> in_domain (fun () -> in_thread f)));
         test "with threads and domains in between"

@@ -1,4 +1,4 @@
-(* With CONCORD_SPIN=0 nothing spins, although there is a second domain. *)
+(* With CONCORD_SPIN=0 no operation spins, even if there is a second domain. *)
 
 module Spin = Concord__Spin
 

@@ -1,4 +1,4 @@
-(* Tasks that wait, in schedulers that run in tasks of others. *)
+(* Tasks wait in schedulers that run inside tasks of other schedulers. *)
 
 open Concord
 open Concord_test_support
@@ -55,7 +55,7 @@ let wait_in { place; all; _ } () =
       Option.iter (fun all -> siblings all ()) all);
   waits ()
 
-(* [host] in each of the others, and these in each of the others. *)
+(* [host] inside each other host, and both inside each other one. *)
 let in_each hosts host =
   let wait = wait_in host in
   List.concat_map

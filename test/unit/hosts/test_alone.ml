@@ -1,6 +1,6 @@
-(* A program that has one thread and nothing else: who waits is told. Without the library's
-   support for tests, which has a thread of its own; a signal that nobody handles ends what
-   hangs. *)
+(* A program that has one thread and nothing else. A wait that nothing can end must raise.
+   The program doesn't use the library's support for tests, because that has a thread of its
+   own. If it hangs, an alarm ends it. *)
 
 open Concord
 open Concord.Tools
@@ -11,7 +11,7 @@ let check what condition =
     exit 1
   end
 
-(* While waits are kept, a mutex that is locked again by its holder is told otherwise. *)
+(* While waits are kept, a mutex that its holder locks again raises [Sys_error] instead. *)
 let is_debugged = Option.is_some (Sys.getenv_opt "CONCORD_DEBUG")
 
 let is_told f =
@@ -22,7 +22,7 @@ let is_told f =
 
 let never () = Event.sync (Event.never : unit Event.t)
 
-(* --- What nobody can bring about --- *)
+(* --- Waits that nothing can end ---- *)
 
 let locks_twice () =
   let mutex = Mutex.create () in
@@ -66,7 +66,7 @@ let on host run =
 
 (* --- Tasks of Fifo --- *)
 
-(* One of them is told; the other one has its lock then. *)
+(* One of the two tasks gets the exception and unlocks, so the other one gets its lock. *)
 let circle () =
   let first = Mutex.create () and second = Mutex.create () in
   let told = ref 0 and done_ = ref 0 in
@@ -80,7 +80,7 @@ let circle () =
   Concord_fifo.run (fun () ->
       ignore (Concord_fifo.fork (lock_both first second));
       ignore (Concord_fifo.fork (lock_both second first)));
-  check "one of two that wait for one another" (!told = 1 && !done_ = 1);
+  check "one of two tasks that wait for one another" (!told = 1 && !done_ = 1);
   check "both are free" (Mutex.try_lock first && Mutex.try_lock second)
 
 let not_observed () =
@@ -90,8 +90,8 @@ let not_observed () =
              ignore (Concord_fifo.fork never);
              Concord_fifo.yield ())))
 
-(* The task that was forked last is told first: so those that wait for its end, or for what
-   it does then, are not. *)
+(* The task that was forked last gets the exception first. Tasks that wait for its end, or
+   for something that it does then, must not get one. *)
 let unwinding () =
   let released = Promise.create () in
   Concord_fifo.run (fun () ->
@@ -115,7 +115,7 @@ let interrupted () =
   in
   check "cancelled, protected" (is_told cancelled_in_protect)
 
-(* --- Not told --- *)
+(* --- Waits that must not raise --- *)
 
 let passes what f = check what (not (is_told f))
 
@@ -134,7 +134,8 @@ let in_time () =
           Mvar.take box));
   check "and then nothing is left" (is_told never)
 
-(* In a process of its own: what was there once is remembered. *)
+(* Runs [f] in a process of its own, because the library remembers that there was once a
+   thread or a handler. *)
 let in_child what f =
   match Unix.fork () with
   | 0 -> Unix._exit (match f () with true -> 0 | false | (exception _) -> 1)
@@ -150,12 +151,12 @@ let by_thread f () =
   | () -> true
   | exception Suspend.Never_resumed -> false
 
-(* The parent has a timers' thread, which the child has not. *)
+(* The parent has a thread for timers, but the child doesn't. *)
 let after_fork () =
-  in_child "a child, which has nobody else" (fun () -> is_told never);
+  in_child "a child, which is alone" (fun () -> is_told never);
   in_child "a thread of the child"
     (by_thread (fun () ->
-         (* The other one looks meanwhile. *)
+         (* The main thread meanwhile checks whether it is alone. *)
          Unix.sleepf 0.05));
   in_child "a handler's wait, a thread of the child" (fun () ->
       let box = Mvar.create_empty () in
@@ -172,7 +173,7 @@ let after_fork () =
           Thread.join thread);
       !taken)
 
-(* When the first domain is spawned, the library starts a thread. *)
+(* The library starts a thread when the first domain is spawned. *)
 let first_domain () =
   let spawn () = Domain.join (Domain.spawn (fun () -> Unix.sleepf 0.001)) in
   for _ = 1 to 100 do
@@ -189,7 +190,7 @@ let with_company () =
       let domain = Domain.spawn (fun () -> Mvar.put box ()) in
       Mvar.take box;
       Domain.join domain);
-  check "not alone any more" (not (Concord__Others.may_be_alone ()))
+  check "no longer alone" (not (Concord__Others.may_be_alone ()))
 
 let () =
   ignore (Unix.alarm 60 : int);

@@ -1,4 +1,4 @@
-(* The queue of a loop by itself. [test/model/model_inbox] has several threads. *)
+(* The queue of a loop, in one thread. [test/model/model_inbox] runs it with several. *)
 
 open Concord_test_support
 open Check
@@ -6,7 +6,7 @@ module Inbox = Concord__Inbox
 
 let posts t message posted =
   yes
-    (Printf.sprintf "what is told of message %d" message)
+    (Printf.sprintf "the answer about message %d" message)
     (Inbox.post t message = posted)
 
 let serves t messages =
@@ -26,7 +26,7 @@ let is_empty () =
   yes "asleep" (Inbox.fall_asleep t);
   yes "asleep, too" (Inbox.is_empty t)
 
-(* Who posts has to wake the loop if and only if it sleeps. *)
+(* A thread that posts has to wake the loop if and only if the loop sleeps. *)
 let asleep () =
   let t = Inbox.create () in
   yes "nothing to serve" (Inbox.fall_asleep t);
@@ -34,12 +34,12 @@ let asleep () =
   no "a message came" (Inbox.fall_asleep t);
   posts t 2 Posted;
   serves t [ 1; 2 ];
-  yes "nothing to serve any more" (Inbox.fall_asleep t);
+  yes "nothing left to serve" (Inbox.fall_asleep t);
   Inbox.wake_up t;
   posts t 3 Posted;
   serves t [ 3 ]
 
-(* A loop that is awake wakes up once more. *)
+(* The loop wakes up once more although it is awake. *)
 let awake () =
   let t = Inbox.create () in
   Inbox.wake_up t;
@@ -48,8 +48,8 @@ let awake () =
   no "a message is there" (Inbox.fall_asleep t);
   serves t [ 1 ]
 
-(* Its oldest cell is in the old generation. If no cell were cut off, then each collection
-   would move all messages there. *)
+(* The oldest cell is in the old generation. If served cells weren't cut off from it, each
+   collection would move all messages there. *)
 let memory () =
   let t = Inbox.create () in
   Gc.full_major ();
@@ -73,7 +73,8 @@ module Late = Concord__Late
 
 let garbage () = ignore (Sys.opaque_identity (ref 0) : int ref)
 
-(* Told, decided, posted and awake go together, whatever is interrupted. *)
+(* Wherever a handler raises, four things happen together. The caller learns that it resumed
+   the task, the decision is made, the message is posted, and the loop is woken. *)
 let resumed_interrupted () =
   Interrupting.at_every_allocation @@ fun () ->
   let t = Inbox.create () and decision = Decision.create () in
@@ -95,15 +96,15 @@ let resumed_interrupted () =
     | exception Exit -> told := true);
     armed := false
   and check what =
-    yes (what ^ ": told") !told;
+    yes (what ^ ": answered true") !told;
     yes (what ^ ": decided") (Decision.outcome decision = Ok 42);
     yes (what ^ ": woken") !woken;
     serves t [ 1 ]
   in
   (resume, check)
 
-(* Another thread decides while it prepares: that is no promise, and the exception is told
-   where the thread waits next. *)
+(* Another thread decides while the message is prepared. So the resumer refuses, and the
+   thread's next wait raises the handler's exception. *)
 let refused_interrupted () =
   let t = Inbox.create () and decision = Decision.create () in
   let prepared = ref 0 in
@@ -116,7 +117,8 @@ let refused_interrupted () =
   raises "the next wait" Exit Late.raise_kept;
   serves t []
 
-(* One resumer is made of another: what that raises comes after it has resumed. *)
+(* [insist] makes one resumer from another. An exception of the inner one is raised after it
+   has resumed. *)
 let made_of_another () =
   let resumed = ref 0 in
   let resumer (v : int) =

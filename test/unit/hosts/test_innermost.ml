@@ -1,5 +1,5 @@
-(* Which scheduler is the innermost one: random nests of schedulers of three kinds,
-   against the list of those that run. *)
+(* Finds the innermost scheduler in random nests of schedulers of three kinds. The answers
+   are compared with the list of running ones. *)
 
 module Innermost = Concord__Innermost
 module Plugin = Concord__Plugin
@@ -10,7 +10,7 @@ type kind = P | Q | Unknown
 
 let name = function P -> "P" | Q -> "Q" | Unknown -> "unknown"
 
-(* --- Schedulers that do nothing ------------------------------------------------ *)
+(* --- Schedulers without tasks -------------------------------------------------- *)
 
 let await_p () = ()
 let await_q () = ()
@@ -21,7 +21,7 @@ let using kind f =
   let prepare_for_await () = Domain_local_await.{ release = ignore; await } in
   Domain_local_await.using ~prepare_for_await ~while_running:f
 
-(* How often each kind was asked for what suspends the tasks of a domain. *)
+(* Counts how often each kind was asked for the function that suspends tasks of a domain. *)
 let asked_p = Atomic.make 0
 let asked_q = Atomic.make 0
 
@@ -61,7 +61,8 @@ let find () =
 let innermost = function [] -> "nobody" | kind :: _ -> name kind
 let show running = String.concat " in " (List.map name running @ [ "a thread" ])
 
-(* A note that outlived all schedulers is no harm: nobody handles the plug-in's effect. *)
+(* A note that outlives all schedulers is harmless, because the plug-in's effect is
+   unhandled then. *)
 let right running { told; was_noted } =
   told = innermost running || (was_noted && running = [])
 
@@ -100,7 +101,7 @@ let nests place times () =
     place (fun () -> live (Race.random i) 5 [])
   done
 
-(* Threads of one domain take turns, each with schedulers of its own. *)
+(* Threads of one domain take turns, each with its own schedulers. *)
 let threads_at_once () =
   let live i () =
     for j = 1 to 300 do
@@ -111,7 +112,7 @@ let threads_at_once () =
   live 0 ();
   List.iter (fun join -> join ()) others
 
-(* --- What is noted ----------------------------------------------------------------- *)
+(* --- Notes ------------------------------------------------------------------------- *)
 
 let noted what =
   ignore (find () : answer);
@@ -122,14 +123,14 @@ let not_noted what =
   no what (find ()).was_noted
 
 let notes () =
-  (* A random nest may have ended with a note. *)
+  (* A random nest may have left a note. *)
   Innermost.forget ();
   for _ = 1 to 2 do
     not_noted "no scheduler";
     let is_none_noted () = Innermost.noted () = Some No_scheduler in
     yes "that there is none" (is_none_noted ());
     using P (fun () ->
-        no "not any more" (is_none_noted ());
+        no "no longer" (is_none_noted ());
         noted "one scheduler";
         somebody_asks ();
         no "somebody asked" (find ()).was_noted;
@@ -152,10 +153,11 @@ let notes () =
       in_thread (fun () -> using P (fun () -> check_find [ P ]));
       check_find [ Q ])
 
-(* A note has what suspends the tasks of its domain, and asks the plug-in for it once. *)
+(* A note contains the function that suspends tasks of its domain. The plug-in is asked for
+   it only once. *)
 let suspended_here () =
   match (Concord__Reach.noted ()).suspend (fun _ -> None) with
-  | () -> Alcotest.fail "nobody suspends"
+  | () -> Alcotest.fail "nothing suspends the task"
   | exception Suspended_on domain -> int "this domain" (this_domain ()) domain
 
 let on_this_domain () =
@@ -181,7 +183,8 @@ let on_this_domain () =
 
 (* --- Domains ------------------------------------------------------------------------ *)
 
-(* [Domain_local_await] calls back once it keeps one scheduler for each thread. *)
+(* Tests whether [Domain_local_await] calls back. It does that once it keeps one scheduler
+   for each thread. *)
 let calls_back () =
   let flag = Innermost.{ up = false; asked = false } in
   Innermost.raise_flag flag;
@@ -209,7 +212,7 @@ let prepared () =
           Alcotest.fail "no scheduler");
       yes "calls back" (calls_back ()))
 
-(* A thread that is not in the scheduler which is registered runs one of ours. *)
+(* A thread outside the registered scheduler runs a scheduler of ours. *)
 let second_thread () =
   in_domain @@ fun () ->
   using P (fun () ->
@@ -221,7 +224,7 @@ let second_thread () =
           using Q (fun () -> check_find [ Q ]));
       yes "for the second thread" (calls_back ());
       check_find [ P ];
-      not_noted "what is beneath is not known")
+      not_noted "the scheduler beneath is not known")
 
 let second_thread_first () =
   in_domain @@ fun () ->
@@ -232,7 +235,7 @@ let second_thread_first () =
       using Q (fun () -> check_find [ Q; P ]);
       check_find [ P ])
 
-(* The other one of two threads finds out first. *)
+(* Of two threads that prepare the domain, the second one finishes first. *)
 let both_prepare () =
   in_domain @@ fun () ->
   using P (fun () ->
@@ -275,7 +278,7 @@ let () =
       ( "notes",
         [
           test "are for one kind of scheduler" notes;
-          test "have what suspends the tasks of this domain" on_this_domain;
+          test "suspend the tasks of this domain" on_this_domain;
         ] );
       ( "domains",
         [
@@ -284,7 +287,7 @@ let () =
           test "prepared for a second thread" second_thread;
           test "prepared for a second thread first" second_thread_first;
           test "prepared by two threads at once" both_prepare;
-          test "somebody else has called per_thread" called_by_others;
+          test "other code has called per_thread" called_by_others;
           test "flags go down" flags;
         ] );
     ]

@@ -1,5 +1,5 @@
-(* The innermost handler of effects around the caller, against the handlers that were
-   installed. *)
+(* Finds the innermost effect handler around the caller, and compares it with the installed
+   ones. *)
 
 open Concord_test_support
 open Check
@@ -8,7 +8,7 @@ module Innermost_handler = Concord_stub.Innermost_handler
 
 type _ Effect.t += Get : (unit -> unit) -> unit Effect.t
 
-(* Handles [Get], whose function it calls where a scheduler would. *)
+(* Handles [Get] by calling its function outside the handler, where a scheduler would run. *)
 let handler : (unit, unit) handler =
   {
     retc = Fun.id;
@@ -30,7 +30,7 @@ let handler : (unit, unit) handler =
 
 let handled f = match_with f () handler
 
-(* Passes all on. *)
+(* Passes all effects on. *)
 let passed f =
   match_with f ()
     {
@@ -60,7 +60,8 @@ let told_apart () =
 let passing_on : type a. a Effect.t -> ((a, unit) continuation -> unit) option =
  fun _ -> None
 
-(* One expression installs handlers of several effects. *)
+(* One expression installs several handlers, so these share the functions by which they are
+   told apart. *)
 let installed (h : (unit, unit) handler) f =
   match_with f () { h with retc = (fun v -> v); exnc = (fun e -> raise e) }
 
@@ -75,12 +76,13 @@ let in_place_too f =
   match_with f ()
     { retc = (fun v -> v); exnc = (fun e -> raise e); effc = passing_on }
 
-(* The page on Eio asks to write the functions in place. *)
+(* The page on Eio asks users to write these functions in place, because shared ones make
+   two handlers look like one. *)
 let their_functions () =
   let shared = within sharing and own = within in_place in
   sharing_too (fun () -> yes "shared: taken for one" (is_innermost shared));
   in_place_too (fun () ->
-      no "in place, the same text: told apart" (is_innermost own);
+      no "in place, the same text: distinguished" (is_innermost own);
       no "from the others" (is_innermost shared));
   in_place (fun () -> yes "itself" (is_innermost own))
 
@@ -115,7 +117,8 @@ let nowhere () =
   yes "a first stack" (in_thread (fun () -> Innermost_handler.(get () == none)));
   yes "a domain's" (in_domain (fun () -> Innermost_handler.(get () == none)))
 
-(* A signal handler is called by the runtime, from C. *)
+(* The runtime calls a signal handler from C. No effect handler around it may be found from
+   there. *)
 let below_a_callback () =
   let one = within handled and other = within passed in
   let told = ref [] in
@@ -146,7 +149,7 @@ let whose () =
 
 let rec deep n = if n = 0 then 0 else 1 + deep (n - 1)
 
-(* It moves, and others come to lie where it was. *)
+(* The stack moves when it grows, and other stacks get its old address. *)
 let grown () =
   handled (fun () ->
       let before = Innermost_handler.here () in
@@ -158,12 +161,12 @@ let grown () =
             yes "around it" (Innermost_handler.around () = before))
       done)
 
-(* What the program checks when it starts. *)
+(* The program checks its stub in this way when it starts. Each fault must be found. *)
 let checked () =
   let open Innermost_handler in
   let caught what stub = no what (check stub) in
   yes "the stub" (check stub);
-  caught "it tells no handler" { stub with get = (fun () -> none) };
+  caught "it finds no handler" { stub with get = (fun () -> none) };
   caught "all are the innermost" { stub with nothing_but = (fun _ -> true) };
   caught "none is the innermost" { stub with nothing_but = (fun _ -> false) };
   caught "all are alone" { stub with alone = (fun _ -> true) };
@@ -173,7 +176,7 @@ let checked () =
   caught "always the same stack"
     { stub with here = (fun () -> stack); around = (fun () -> stack) }
 
-(* With a version of OCaml that is not known nothing is told: see test_unreadable. *)
+(* With an unknown version of OCaml the stub gives no answer. [test_unreadable] tests that. *)
 let test name f =
   test name (fun () ->
       if Innermost_handler.is_readable () then f () else Alcotest.skip ())
@@ -183,17 +186,17 @@ let () =
     [
       ( "which",
         [
-          test "told apart by their code" told_apart;
+          test "distinguished by their code" told_apart;
           test "functions that are shared, or written in place" their_functions;
           test "the only one" alone;
           test "after it was suspended" continued;
-          test "none of those that share their functions" shared;
+          test "none if they share their functions" shared;
           test "none on the first stack" nowhere;
           test "none below a callback from C" below_a_callback;
         ] );
       ( "whose",
         [
-          test "of the one that handles" whose;
+          test "of the handler" whose;
           test "of a stack that has grown" grown;
           test "checked at the start" checked;
         ] );

@@ -1,5 +1,5 @@
-(* The library's own source of [Parker], over mutexes and condition variables that
-   call handlers. *)
+(* [Parker]'s own source, compiled over mutexes and condition variables that call hooks
+   where signal handlers can run. *)
 
 open Concord_test_support
 open Check
@@ -19,8 +19,8 @@ let released_by_others () =
     (fun () -> in_domain (fun () -> Parker.release t))
     (fun () -> Parker.await t)
 
-(* To release a thread that is awake takes no mutex. So a test of the mutex needs a thread
-   that sleeps, or takes the mutex itself. *)
+(* [release] takes no mutex if the thread is awake. So a test of the mutex needs a sleeping
+   thread, or has to take the mutex itself. *)
 
 let pass_mutex () =
   let { Parker.common; _ } = Domain.DLS.get Parker.of_domain in
@@ -31,7 +31,7 @@ let sleeper f =
   once before_sleeping (fun () -> Atomic.set sleeps true);
   let join = thread f in
   eventually "it sleeps" (fun () -> Atomic.get sleeps);
-  (* It has let the mutex go when this one has it. *)
+  (* Once this thread has the mutex, the sleeper has released it. *)
   pass_mutex ();
   join
 
@@ -76,7 +76,7 @@ let raises_there () =
   let t = Parker.create () in
   once before_sleeping (fun () -> raise Interrupted);
   raises "await" Interrupted (fun () -> Parker.await t);
-  (* It has left nothing locked. *)
+  (* The interrupted wait must have left nothing locked. *)
   in_thread (fun () -> Parker.release t);
   Parker.await t
 
@@ -88,14 +88,14 @@ let raises_after_release () =
   raises "await" Interrupted (fun () -> Parker.await t);
   in_thread pass_mutex
 
-(* What the mutex raises is not taken for what the handler raises. *)
+(* The handler's [Sys_error] must not be mistaken for one of the mutex. *)
 let raises_sys_error () =
   let t = Parker.create () in
   once before_sleeping (fun () -> raise (Sys_error "mine"));
   raises "await" (Sys_error "mine") (fun () -> Parker.await t);
   in_thread (fun () -> Parker.release t)
 
-(* Two domains are interrupted at once, and each releases the other one. *)
+(* Handlers interrupt two domains at once, and each releases the other one. *)
 let release_each_other () =
   let both = Atomic.make 0 in
   let a = Parker.create () in
@@ -160,7 +160,7 @@ let wakes_one () =
 
 (* --- Processes -------------------------------------------------------------------- *)
 
-(* A child of a process in which another thread has the mutex, and is released in both. *)
+(* Forks while another thread holds the mutex. The parker is released in both processes. *)
 let forks () =
   let t = Parker.create () in
   let has_it = Atomic.make false and go_on = Atomic.make false in
@@ -185,8 +185,8 @@ let forks () =
   Parker.release t;
   join ()
 
-(* The handler of a thread that is about to sleep, and has the mutex: the thread goes on in
-   the child, too. *)
+(* The handler forks in a thread that is about to sleep and holds the mutex. That thread
+   continues in the child too. *)
 let handler_forks ~in_child () =
   let t = Parker.create () in
   let child = ref 0 in
@@ -202,7 +202,8 @@ let handler_forks ~in_child () =
   if !child = 0 then Unix._exit 0
   else yes "the child ends by itself" (snd (Unix.waitpid [] !child) = WEXITED 0)
 
-(* What the child collects is not what a thread of the parent waits on. *)
+(* A collection in the child must not destroy a condition variable on which a thread of the
+   parent waits, because that would block forever. *)
 let waits_while_it_forks () =
   let t = Parker.create () in
   let join = sleeper (fun () -> Parker.await t) in
@@ -219,20 +220,21 @@ let waits_while_it_forks () =
 let () =
   run "Parker"
     [
-      (* Not after a domain was made. *)
+      (* These come first, because OCaml can't fork after a domain was spawned. *)
       ( "processes",
         [
           test "a child can wait" forks;
-          test "a handler forks, and the thread goes on in both"
+          test "a handler forks, and the thread continues in both"
             (handler_forks ~in_child:ignore);
           test "a handler forks, and raises in the child"
             (handler_forks ~in_child:(fun () -> raise Interrupted));
-          test "a child, a thread of the parent waits" waits_while_it_forks;
+          test "a child, while a thread of the parent waits"
+            waits_while_it_forks;
         ] );
       ( "releasing",
         [
           test "before: does not wait" released_before;
-          test "by a thread of another domain" released_by_others;
+          test "from a thread of another domain" released_by_others;
           test "wakes one thread of 50" wakes_one;
         ] );
       ( "a handler in a thread that is about to sleep",

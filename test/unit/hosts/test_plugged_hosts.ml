@@ -1,10 +1,10 @@
-(* The suite for hosts, on schedulers of third parties: those with a plug-in, and one that
-   knows of Concord the one effect only. *)
+(* The suite for hosts, on schedulers that don't know Concord. Some have a plug-in, and one
+   only handles the effect. *)
 
 open Concord_test_hosts
 open Concord_test_own
 
-(* The value of a function, from a scheduler whose tasks give none. *)
+(* Returns the value of a function, from a scheduler whose tasks return none. *)
 let value run f =
   let result = ref None in
   run (fun () -> result := Some (f ()));
@@ -89,7 +89,8 @@ module Third_party = struct
   let domains = true
 end
 
-(* In a task of another host they are to be registered. *)
+(* Hosts that aren't registered are tested only by these clauses, because inside another
+   host's task they would have to be registered. *)
 let alone = [ "H1"; "H2"; "H3"; "H4"; "S1"; "S2"; "S3"; "S4"; "S5"; "protect" ]
 
 let () =

@@ -1,4 +1,4 @@
-(* Plug-ins of schedulers that do not register themselves. *)
+(* Plug-ins of schedulers that don't register themselves. *)
 
 open Concord
 open Concord_test_support
@@ -38,7 +38,7 @@ let both_at_once () =
   Domain.join domain;
   int "sum" 20_100 !sum
 
-(* Not one that the scheduler runs: its plug-in says [Elsewhere]. *)
+(* The scheduler doesn't run this thread, so its plug-in raises [Elsewhere]. *)
 let a_thread_beside () =
   A.run_registered @@ fun () ->
   in_thread waits;
@@ -71,7 +71,7 @@ let hosts =
   :: host "b" B.run_registered ~all:B.all
   :: known_hosts
 
-(* A handler that is not registered is found everywhere. *)
+(* A handler that isn't registered is found inside each host. *)
 let handler_within =
   let within { name; place; _ } =
     test ("a handler in " ^ name) (fun () ->
@@ -104,7 +104,7 @@ let () =
           test "with the other one" both_at_once;
           test "a thread beside" a_thread_beside;
           test "users of Domain_local_await" users_of_domain_local_await;
-          test "registered no longer" unregistered_again;
+          test "no longer registered" unregistered_again;
         ] );
       Lazy_policies.suite "Lazy in b" B.cancelling;
       ("Lazy in b, undefined", Lazy_undefined.within B.run);

@@ -1,4 +1,4 @@
-(* A scheduler that takes every effect: one that it does not know ends it. *)
+(* A scheduler that takes every effect. An effect that it doesn't know ends it. *)
 
 open Concord
 open Concord.Tools
@@ -28,7 +28,7 @@ let hosts =
   :: host "a" A.run_registered ~all:A.all
   :: known_hosts
 
-(* A handler must be registered there: else it is not found. *)
+(* Inside this scheduler, a handler is found only if it is registered. *)
 let handler_in_t () =
   T.run_registered @@ fun () ->
   let host = Host_kit.create () in
@@ -65,7 +65,7 @@ let handlers_elsewhere =
     (fun host -> if host.name = "t" then None else Some (within host))
     hosts
 
-(* What is not registered around it, and in it, or is nobody's task. *)
+(* [t] isn't registered here, but a host inside of it must still be found. *)
 let unregistered =
   let within { name; place; _ } =
     test (name ^ " in t, which is not registered") (fun () ->
@@ -80,7 +80,7 @@ let unregistered =
 let in_t (host : Cancelling.host) =
   { host with run = (fun f -> T.run_registered (fun () -> host.run f)) }
 
-(* It spawns domains for its tasks, and these are not registered. *)
+(* The scheduler runs on a domain that was spawned in its task, where it isn't registered. *)
 let in_a_domain_of_its_own () =
   T.run_registered @@ fun () ->
   in_domain (fun () ->
@@ -102,7 +102,7 @@ let users_of_domain_local_await () =
   let t = Domain_local_await.prepare_for_await () in
   T.all [ t.await; t.release ]
 
-(* A lazy value that is being forced in another task is no fault. *)
+(* A value that another task forces at the moment must not count as one that needs itself. *)
 let lazy_of_another_task () =
   T.run @@ fun () ->
   let gate = Promise.create () in
@@ -116,7 +116,8 @@ let lazy_of_another_task () =
   T.all [ force x; force y; force y; force x; (fun () -> Promise.fill gate 1) ];
   yes "all have it" (List.sort compare !got = [ 1; 1; 2; 2 ])
 
-(* The function of a promise: nothing of it reaches the scheduler. *)
+(* Effects in a function of a promise must not reach the scheduler, because they would end
+   it. *)
 let in_a_function_of_a_promise () =
   let refused what f =
     match Promise.peek (Promise.map f (Promise.of_value ())) with
@@ -136,8 +137,8 @@ let in_a_function_of_a_promise () =
   T.run_registered (fun () -> eio all_refused);
   T.run_registered (fun () -> fifo all_refused)
 
-(* What reports of waits need is made if there are any: a weak pointer for each wait, which
-   goes to the major heap at once. *)
+(* Waits make weak pointers only if reports are switched on. A weak pointer is allocated in
+   the major heap, so it would be counted here. *)
 let no_pointers () =
   T.run @@ fun () ->
   let box = Mvar.create_empty () and n = 1_000 in
@@ -159,13 +160,13 @@ let no_pointers () =
   if not Check.debugged then
     yes "no word for each wait" (in_major_heap () -. before < float n)
 
-(* --- What is known of tasks ---------------------------------------------------- *)
+(* --- Names of tasks ------------------------------------------------------------ *)
 
 let host () = (Concord__Reach.who ()).host
 let waker () = (Concord__Identify.waker ()).host
 let is what expected actual = Alcotest.(check string) what expected actual
 
-(* The names of tasks that it cannot be around. *)
+(* The names of tasks with no scheduler that takes every effect around them. *)
 let names_elsewhere () =
   is "thread" "" (host ());
   fifo (fun () ->
@@ -178,7 +179,8 @@ let names_elsewhere () =
       is "a" "a" (host ());
       is "a, waking" "a" (waker ()))
 
-(* No effect of the library's reaches it. *)
+(* No effect of the library may reach [t]. So inside of it, a task of Fifo has only a
+   general name. *)
 let names_in_t () =
   names_elsewhere ();
   T.run_registered (fun () ->
@@ -194,8 +196,7 @@ let names_in_t () =
       is "t, not registered, waking" "a scheduler" (waker ()));
   names_elsewhere ()
 
-(* A task that must not perform an effect any more, of which nothing but this exception
-   tells. *)
+(* The only sign that a task has ended and must not perform effects any longer. *)
 exception Gone
 
 let () = Concord__Plugin.add_end_of_task (fun () e -> e == Gone)
@@ -211,7 +212,7 @@ let ended_by_an_exception () =
   let force ends =
     let t = Lazy.from_fun (fun () -> raise ends) in
     (try Effect.Deep.try_with Lazy.force t { effc }
-     with e -> yes "what was raised" (e = ends));
+     with e -> yes "its exception" (e = ends));
     Lazy.peek t
   in
   yes "not forced" (force Gone = None);

@@ -15,7 +15,7 @@ let pool_task f =
 
 let fifo f = Fifo.run f
 
-(* Fifo: cancelled while protected. *)
+(* A task of Fifo is cancelled while it is protected. *)
 let cancelled_in_protect () =
   Fifo.run @@ fun () ->
   let h = ref None and gate = Promise.create () in
@@ -30,13 +30,13 @@ let cancelled_in_protect () =
   Promise.fill gate ();
   Fifo.join (Option.get !h)
 
-(* Each effect is told before it is performed. *)
+(* [passing] must be called before each effect is performed. *)
 let tells_each () =
   let passed = ref 0 and told = ref 0 in
   let effc (type a) (_ : a Effect.t) :
       ((a, _) Effect.Deep.continuation -> _) option =
     incr passed;
-    yes "told before" (!told >= !passed);
+    yes "called before" (!told >= !passed);
     None
   in
   let passing _ = incr told in
@@ -48,7 +48,7 @@ let tells_each () =
     ];
   yes "some were performed" (!passed >= 4)
 
-(* A scheduler with [Domain_local_await] that has threads, and no effect. *)
+(* A scheduler with [Domain_local_await] that blocks its thread and performs no effect. *)
 let blocking f =
   let prepare_for_await () =
     let released = Stdlib.Semaphore.Binary.make false in
@@ -69,12 +69,12 @@ let fails_in_blocking () =
   self := Lazy.from_fun (fun () -> Lazy.force !self);
   raises "recursion" Lazy.Undefined (fun () -> Lazy.force !self)
 
-(* --- A host that comes late to its effect ------------------------------------- *)
+(* --- A host that performs its effect late ------------------------------------- *)
 
 type _ Effect.t += Wait : unit Effect.t
 
-(* The tasks of this scheduler call [before] between [await] and its effect, as if the system
-   had not run them there. Nothing has to resume them: they are released on their way. *)
+(* The tasks of this scheduler call [before] between [await] and its effect, as if the
+   system had paused them there. They are released meanwhile, so nothing has to resume them. *)
 let late ~before f =
   let prepare_for_await () =
     let released = Atomic.make false in
@@ -93,7 +93,8 @@ let with_handler f =
   in
   Effect.Deep.try_with f () { effc }
 
-(* The first time until the trigger was released, and then for some turns of others. *)
+(* Waits until the trigger is released, the first time. Later it lets other threads have
+   some turns. *)
 let overtaken () =
   let first = ref true in
   fun is_released ->
@@ -113,7 +114,8 @@ let overtaken_suspends () =
   in
   yes "it suspends" (host = Suspends)
 
-(* Who does not run in the scheduler: the effect is unhandled, late too. *)
+(* The caller doesn't run in the scheduler, so the effect is unhandled, even if it comes
+   late. *)
 let overtaken_elsewhere () =
   no "inside"
     ( late ~before:(overtaken ()) @@ fun () ->
@@ -141,7 +143,7 @@ let () =
       ( "a host that is late",
         [
           test "it suspends" overtaken_suspends;
-          test "it is elsewhere" overtaken_elsewhere;
+          test "it is outside the scheduler" overtaken_elsewhere;
         ] );
       ( "Fifo",
         place "Fifo" suspends fifo
@@ -160,5 +162,5 @@ let () =
             fifo (fun () -> pool_task f))
         @ place "Fifo in a pool" suspends (fun f ->
             pool_task (fun () -> fifo f)) );
-      ("effects", [ test "each is told of" tells_each ]);
+      ("effects", [ test "each is announced" tells_each ]);
     ]

@@ -1,4 +1,4 @@
-(* Tasks that a task starts, on hosts that say how. *)
+(* A task starts other tasks, on hosts that offer a way to do so. *)
 
 open Concord
 open Concord.Tools
@@ -17,15 +17,15 @@ module A =
 
 exception Boom
 
-(* --- Who says how ---------------------------------------------------------- *)
+(* --- Hosts that offer scopes ----------------------------------------------- *)
 
 let says expected place () =
   place (fun () ->
       match (Host_kit.scopes (), expected) with
       | None, false -> ()
       | Some { scope }, true -> scope (fun s -> s.fork ignore)
-      | Some _, false -> Alcotest.fail "it says how"
-      | None, true -> Alcotest.fail "it does not say how")
+      | Some _, false -> Alcotest.fail "it offers scopes"
+      | None, true -> Alcotest.fail "it offers no scopes")
 
 let within outer place f = outer (fun () -> place f)
 
@@ -50,12 +50,12 @@ let places =
     ("Eio in Fifo in Eio", within eio (within fifo eio), true);
   ]
 
-(* --- What they do ---------------------------------------------------------- *)
+(* --- Tasks in scopes ------------------------------------------------------- *)
 
 let scope f =
   match Host_kit.scopes () with
   | Some { scope } -> scope f
-  | None -> Alcotest.fail "the host does not say how"
+  | None -> Alcotest.fail "the host offers no scopes"
 
 let waits_for_all () =
   let ended = ref 0 in
@@ -148,7 +148,7 @@ let host name place cancelling =
 let () =
   run "Scopes"
     [
-      ( "who says how",
+      ( "hosts that offer scopes",
         List.map (fun (name, place, yes) -> test name (says yes place)) places
       );
       host "Fifo" fifo (Cancelling.fifo `Eager);

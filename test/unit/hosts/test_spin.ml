@@ -1,4 +1,4 @@
-(* Whether, and how long, to look. *)
+(* Whether a task spins, and how long. *)
 
 open Concord_test_support
 open Check
@@ -9,9 +9,10 @@ exception Boom
 let never_ready () = false
 let looks t = Spin.begin_turns t > 0
 
-(* How many waits pass without a look; the next one looks, and [end_ ()] ends that. *)
+(* Counts the waits that pass without a spin. The next one has begun to spin, and the caller
+   has to end that. *)
 let rec skipped ?(n = 0) t =
-  if n > 1_000 then Alcotest.fail "it does not look any more"
+  if n > 1_000 then Alcotest.fail "it no longer spins"
   else if looks t then n
   else skipped ~n:(n + 1) t
 
@@ -21,7 +22,7 @@ let in_vain t = Spin.end_turns t ~gained:false
 
 let alone () =
   let t = Spin.create () in
-  no "a thread" (Spin.until t (fun () -> Alcotest.fail "it looks"));
+  no "a thread" (Spin.until t (fun () -> Alcotest.fail "it spins"));
   no "a task" (looks t)
 
 (* --- Learning ----------------------------------------------------------------- *)
@@ -38,11 +39,12 @@ let learns () =
     [ 0; 1; 3; 7; 15; 31; 63; 127; 255; 511; 511 ]
     (List.init 11 look)
 
-(* A gain now and then must not bring back many looks in vain; several in a row do. *)
+(* A success now and then must not bring back many unsuccessful spins. Several successes in
+   a row must. *)
 let forgets () =
   let t = Spin.create () in
   let gain () =
-    int "it looks at once" 0 (skipped t);
+    int "it spins at once" 0 (skipped t);
     Spin.end_turns t ~gained:true
   in
   for _ = 1 to 10 do
@@ -51,16 +53,17 @@ let forgets () =
   done;
   ignore (skipped t : int);
   Spin.end_turns t ~gained:true;
-  int "after a gain" 0 (skipped t);
+  int "after a success" 0 (skipped t);
   in_vain t;
-  (* 9, halved, and one more *)
-  int "after a gain, and a look in vain" 31 (skipped t);
+  (* The level was 9. The success halved it, and the failure added one, which makes 5 and
+     2^5 - 1 skipped waits. *)
+  int "after a success and a failure" 31 (skipped t);
   Spin.end_turns t ~gained:true;
   gain ();
   gain ();
-  int "after gains" 0 (skipped t);
+  int "after successes" 0 (skipped t);
   in_vain t;
-  int "after gains, and a look in vain" 1 (skipped t)
+  int "after successes and a failure" 1 (skipped t)
 
 let threads_learn () =
   let t = Spin.create () in
@@ -71,11 +74,11 @@ let threads_learn () =
     false
   in
   no "never" (Spin.until t ready);
-  yes "many times, but not for ever" (!calls > 100 && !calls < 10_000);
-  no "skipped" (Spin.until t (fun () -> Alcotest.fail "it looks"));
-  yes "looks again" (Spin.until t (fun () -> true))
+  yes "many times, but not forever" (!calls > 100 && !calls < 10_000);
+  no "skipped" (Spin.until t (fun () -> Alcotest.fail "it spins"));
+  yes "spins again" (Spin.until t (fun () -> true))
 
-(* Others of the domain go on while one looks. *)
+(* Other threads of the domain run while one spins. *)
 let yields () =
   let t = Spin.create () and turns = Atomic.make 0 in
   let stop = Atomic.make false in
@@ -86,12 +89,13 @@ let yields () =
     done
   in
   beside other @@ fun () ->
-  eventually "the other thread goes on" (fun () -> Atomic.get turns > 0);
+  eventually "the other thread continues" (fun () -> Atomic.get turns > 0);
   let before = Atomic.get turns in
   no "never" (Spin.until t never_ready);
   let meanwhile = Atomic.get turns - before in
   Atomic.set stop true;
-  (* Each 16th look: by the clock alone it would have none, or one. *)
+  (* The spinning thread yields at each 16th look. If it yielded by the clock alone, the
+     other thread would have one turn at most. *)
   yes "it had turns" (meanwhile > 10)
 
 let prepares () =
@@ -101,10 +105,10 @@ let prepares () =
   yes "before the first look" (Spin.until ~prepare t ready);
   int "once" 1 !prepared;
   no "in vain" (Spin.until ~prepare t never_ready);
-  no "it does not look" (Spin.until ~prepare t ready);
+  no "it doesn't spin" (Spin.until ~prepare t ready);
   int "not then" 2 !prepared
 
-(* For models. *)
+(* Models limit the number of looks. *)
 let limited () =
   let t = Spin.create () and calls = ref 0 in
   let ready () =
@@ -126,10 +130,10 @@ let leaves () =
     Spin.leave_turns t
   done
 
-(* --- Others that sleep --------------------------------------------------------- *)
+(* --- Other tasks that sleep ---------------------------------------------------- *)
 
-(* The one that waits is behind those in the queue of their structure, and would have its
-   turn before them. *)
+(* A new waiter is behind the sleeping ones in their structure's queue. If it spun, it would
+   run before them. *)
 let others_sleep () =
   let t = Spin.create () in
   let ended x f = try f () with Boom when x -> () in
@@ -141,9 +145,10 @@ let others_sleep () =
   in
   one false;
   one true;
-  int "nobody does" 0 (skipped t)
+  int "none sleeps" 0 (skipped t)
 
-(* The first waits are before it began to sleep. *)
+(* A task that has slept during all of the recent waits no longer counts. At first, some of
+   those waits came before it slept. *)
 let others_stay () =
   let t = Spin.create () in
   Spin.sleeping t (fun () ->
@@ -163,21 +168,21 @@ let at_once () =
     !calls > n
   in
   yes "it came" (Spin.at_once t (after 5));
-  int "no look more" 6 !calls;
+  int "no further look" 6 !calls;
   calls := 0;
   no "in vain" (Spin.at_once t (after 1_000));
   int "so often" 33 !calls;
   int "it learns" 1 (skipped t);
   Spin.leave_turns t;
-  raises "what it looks at" Boom (fun () ->
+  raises "the condition raises" Boom (fun () ->
       Spin.at_once t (fun () -> raise Boom));
   int "that teaches nothing" 0 (skipped t)
 
-(* The others of the loop have a turn now and then. *)
+(* Other tasks of the loop must have a turn now and then. *)
 let not_for_ever () =
   let t = Spin.create () in
   let rec in_a_row n =
-    if n > 1_000 then Alcotest.fail "for ever"
+    if n > 1_000 then Alcotest.fail "forever"
     else if Spin.at_once t (fun () -> true) then in_a_row (n + 1)
     else n
   in
@@ -196,25 +201,25 @@ let not_for_ever () =
 let one_at_a_time () =
   let t = Spin.create () in
   let within () =
-    no "a thread" (Spin.until t (fun () -> Alcotest.fail "it looks"));
+    no "a thread" (Spin.until t (fun () -> Alcotest.fail "it spins"));
     no "a task" (looks t);
     true
   in
-  yes "a thread looks" (Spin.until t within);
-  yes "a task looks" (looks t);
+  yes "a thread spins" (Spin.until t within);
+  yes "a task spins" (looks t);
   ignore (within () : bool);
   in_vain t;
-  (* Those that were not allowed to are not among them. *)
+  (* Waits that weren't allowed to spin don't count as skipped. *)
   int "skipped" 1 (skipped t)
 
 let raises_out_of_it () =
   let t = Spin.create () in
   raises "until" Boom (fun () -> Spin.until t (fun () -> raise Boom));
-  int "as after a look in vain" 1 (skipped t)
+  int "as after an unsuccessful spin" 1 (skipped t)
 
 let never_looks t =
   for _ = 1 to 100 do
-    no "a thread" (Spin.until t (fun () -> Alcotest.fail "it looks"));
+    no "a thread" (Spin.until t (fun () -> Alcotest.fail "it spins"));
     no "a task" (looks t)
   done
 
@@ -223,17 +228,17 @@ let never () =
   Spin.never t;
   never_looks t
 
-(* It is meant for those who look at that moment, too. *)
+(* [never] also holds for a task that spins at that moment. *)
 let never_again () =
   let t = Spin.create () in
-  yes "it looks" (looks t);
+  yes "it spins" (looks t);
   Spin.never t;
   in_vain t;
   never_looks t
 
 (* --- Paces ----------------------------------------------------------------------- *)
 
-(* How often [f] is called, which succeeds at call number [at]. *)
+(* Returns how often [f] is called, if it succeeds at call number [at]. *)
 let calls pace at =
   let t = Spin.create () and calls = ref 0 in
   let f x y z =
@@ -243,7 +248,7 @@ let calls pace at =
   in
   let found = Spin.attempt t pace f "x" "y" "z" in
   Alcotest.(check (option int))
-    "what it gives"
+    "its result"
     (if !calls = at then Some at else None)
     found;
   !calls
@@ -258,7 +263,7 @@ let paces () =
   check "mutex" Spin.mutex;
   check "bulk" Spin.bulk
 
-(* It is called again only when it has changed the atomic. *)
+(* [f] is called again only when the atomic has changed. *)
 let at_changes () =
   let t = Spin.create () and calls = ref 0 and word = Atomic.make 0 in
   let f changes found () =
@@ -269,7 +274,7 @@ let at_changes () =
   let check changes found result =
     calls := 0;
     Alcotest.(check (option int))
-      "what it gives" result
+      "its result" result
       (Spin.attempt_soon t word f changes found ());
     !calls
   in
@@ -282,31 +287,33 @@ let () =
   let with_other_cores tests =
     if Domain.recommended_domain_count () > 1 then tests
     else
-      [ test "one core: nobody looks" (fun () -> never_looks (Spin.create ())) ]
+      [
+        test "one core: no task spins" (fun () -> never_looks (Spin.create ()));
+      ]
   in
   run "Spin"
     [
-      (* Not after a domain was made. *)
+      (* These come first, because no domain may have been spawned. *)
       ( "one domain",
-        [ test "nobody looks" alone; test "nor attempts" paces_alone ] );
+        [ test "no task spins" alone; test "nor tries" paces_alone ] );
       ( "two domains",
         test "there is another one" (fun () -> in_domain ignore)
         :: test "never" never
         :: with_other_cores
              [
-               test "skips waits after looks in vain" learns;
-               test "gains make it forget" forgets;
+               test "skips waits after unsuccessful spins" learns;
+               test "successes make it forget" forgets;
                test "threads do so too" threads_learn;
                test "the domain's other threads have turns" yields;
-               test "it prepares only if it looks" prepares;
+               test "it prepares only if it spins" prepares;
                test "so often at most" limited;
                test "leaving teaches nothing" leaves;
-               test "not while others sleep that came before" others_sleep;
-               test "but for those that always do" others_stay;
+               test "not while earlier waiters sleep" others_sleep;
+               test "except at paces that always spin" others_stay;
                test "at once" at_once;
-               test "at once, but not for ever" not_for_ever;
-               test "one looks at a time" one_at_a_time;
-               test "an exception ends the look" raises_out_of_it;
+               test "at once, but not forever" not_for_ever;
+               test "one spins at a time" one_at_a_time;
+               test "an exception ends the spin" raises_out_of_it;
                test "never again" never_again;
                test "so many attempts" paces;
                test "attempts at changes" at_changes;

@@ -1,4 +1,4 @@
-(* A task that looks before it sleeps, on a host that does what the test says. *)
+(* A task spins before it sleeps, on a host that the test controls. *)
 
 open Concord.Tools
 open Concord_test_support
@@ -19,7 +19,7 @@ let host ?(check = ignore) ?(turn = fun _ -> ()) suspend_unit =
   in
   Host_kit.{ check; turn; suspend }
 
-(* One that must not sleep. *)
+(* A host whose task must not sleep. *)
 let awake ?check turn = host ?check ~turn sleeps
 
 let register cell resumer =
@@ -40,11 +40,12 @@ let first_turn () =
     (look host (fun resumer ->
          yes "told" (resumer (Ok 1));
          None));
-  int "it has a turn" 1 !turns;
+  int "it has taken a turn" 1 !turns;
   int "a value at once" 2 (look host (fun _ -> Some 2));
   int "it has another one" 2 !turns
 
-(* That would say that looking is in vain. *)
+(* The task is resumed within [block], so it doesn't spin. This must not count as a spin in
+   vain. *)
 let turns_teach_nothing () =
   let spin = Concord__Spin.create () in
   for _ = 1 to 20 do
@@ -52,7 +53,7 @@ let turns_teach_nothing () =
         yes "told" (resumer (Ok ()));
         None)
   done;
-  yes "the next one looks" (Concord__Spin.begin_turns spin > 0)
+  yes "the next one spins" (Concord__Spin.begin_turns spin > 0)
 
 let many_turns () =
   let turns = ref 0 in
@@ -69,7 +70,7 @@ let resumed_in_a_turn () =
     if !turns = 5 then yes "told" (!cell (Ok 7))
   in
   int "value" 7 (look (awake turn) (register cell));
-  int "no turn more" 5 !turns;
+  int "no further turn" 5 !turns;
   no "only once" (!cell (Ok 8))
 
 (* --- Exceptions ------------------------------------------------------------------ *)
@@ -78,10 +79,10 @@ let raises_before () =
   let cell = ref nobody and spin = Concord__Spin.create () in
   raises "the turn" Boom (fun () ->
       look ~spin (awake (fun _ -> raise Boom)) (register cell));
-  no "not resumed any more" (!cell (Ok 1));
-  yes "another one may look" (Concord__Spin.begin_turns spin > 0)
+  no "no longer resumed" (!cell (Ok 1));
+  yes "another one may spin" (Concord__Spin.begin_turns spin > 0)
 
-(* What a signal handler raises in a task that has been resumed. *)
+(* A signal handler raises in a task that has been resumed. *)
 let raises_after () =
   let cell = ref nobody in
   let turn _ =
@@ -95,15 +96,15 @@ let raises_after () =
 
 let block_raises () =
   raises "block" Boom (fun () -> look (awake ignore) (fun _ -> raise Boom));
-  (* Against S1: told nothing. *)
+  (* This [block] breaks clause S1, so its exception is dropped. *)
   int "block resumes, and raises" 4
     (look (awake ignore) (fun resumer ->
          ignore (resumer (Ok 4) : bool);
          raise Boom));
   int "nothing is left" 5 (look (awake ignore) (fun _ -> Some 5))
 
-(* What [block] says after it resumed the task, against S1, is dropped; what a handler
-   raises in the turn after it is not. *)
+(* This [block] breaks clause S1, because it returns a value after it resumed the task. That
+   value is dropped, but a handler's exception in the turn afterwards isn't. *)
 let raises_after_both () =
   let block resumer =
     yes "told" (resumer (Ok 6));
@@ -119,7 +120,7 @@ let refused () =
       look ~spin
         (awake ~check:(fun () -> raise Host_kit.Elsewhere) ignore)
         (fun _ -> Alcotest.fail "block is called"));
-  yes "another one may look" (Concord__Spin.begin_turns spin > 0)
+  yes "another one may spin" (Concord__Spin.begin_turns spin > 0)
 
 (* --- Cancelling -------------------------------------------------------------------- *)
 
@@ -127,7 +128,7 @@ let cancelled_in_a_turn () =
   let cell = ref nobody in
   let turn cancel = yes "cancelled" (cancel Cancelled) in
   raises "the task" Cancelled (fun () -> look (awake turn) (register cell));
-  no "told, at once" (!cell (Ok 1))
+  no "resumed, at once" (!cell (Ok 1))
 
 let cancelled_too_late () =
   let cell = ref nobody in
@@ -148,7 +149,7 @@ let cancelled_asleep () =
   in
   raises "the task" Cancelled (fun () -> look (host suspend) (register cell))
 
-(* It does not look, so nothing but the host decides. *)
+(* The task doesn't spin, so the host alone decides. *)
 let cancelled_without_a_look () =
   let spin = Concord__Spin.create () in
   Concord__Spin.never spin;
@@ -159,9 +160,9 @@ let cancelled_without_a_look () =
   raises "the task" Cancelled (fun () ->
       look ~spin (host suspend) (fun (_ : unit Suspend.resumer) -> None))
 
-(* --- What is learned ------------------------------------------------------------ *)
+(* --- What spinning teaches ------------------------------------------------------ *)
 
-(* How many waits pass before one that looks, after one that was resumed in a turn. *)
+(* Counts the waits until one spins, after one that was resumed in a turn. *)
 let skipped_after resume =
   let spin = Concord__Spin.create () and cell = ref nobody in
   let turn _ = yes "told" (resume (fun () -> !cell (Ok 1))) in
@@ -175,7 +176,7 @@ let only_other_domains_count () =
   int "by another domain" 0 (skipped_after in_domain);
   int "by its own" 1 (skipped_after (fun resume -> resume ()))
 
-(* It comes from the task's own loop. *)
+(* A cancellation comes from the task's own loop, so it doesn't count as a success. *)
 let a_cancellation_does_not () =
   let spin = Concord__Spin.create () in
   let turn cancel = yes "cancelled" (cancel Cancelled) in
@@ -196,7 +197,7 @@ let nothing_from_a_value_at_once () =
   for i = 1 to 3 do
     let turns = ref 0 in
     int "value" i (look ~spin (awake (fun _ -> incr turns)) (fun _ -> Some i));
-    int "it looked" 1 !turns
+    int "it spun" 1 !turns
   done
 
 (* --- One at a time ------------------------------------------------------------------ *)
@@ -206,14 +207,14 @@ let another_one_meanwhile () =
   let looks () = Concord__Spin.begin_turns spin > 0 in
   let suspend ~cancel:_ _ =
     no "one that waits at once" (looks ());
-    (* until the one that sleeps was there in all of the last waits *)
+    (* Until the sleeping task has slept during all of the recent waits. *)
     let rec waits n = n > 0 && (looks () || waits (n - 1)) in
-    yes "another one looks" (waits 200);
+    yes "another one spins" (waits 200);
     raise Cancelled
   in
   raises "the first one" Cancelled (fun () ->
       look ~spin (host suspend) (fun (_ : unit Suspend.resumer) -> None));
-  int "the other one still looks" 0 (Concord__Spin.begin_turns spin)
+  int "the other one still spins" 0 (Concord__Spin.begin_turns spin)
 
 let () =
   in_domain ignore;
@@ -223,14 +224,15 @@ let () =
         ( "turns",
           [
             test "at least one" first_turn;
-            test "those of others teach nothing" turns_teach_nothing;
+            test "resumptions by its own domain teach nothing"
+              turns_teach_nothing;
             test "a hundred, then it sleeps" many_turns;
             test "resumed in one" resumed_in_a_turn;
           ] );
         ( "exceptions",
           [
             test "before it is resumed" raises_before;
-            test "after it was: kept for the next wait" raises_after;
+            test "after it is resumed: kept for the next wait" raises_after;
             test "after block has resumed it and answered" raises_after_both;
             test "of block" block_raises;
             test "elsewhere" refused;
@@ -240,7 +242,7 @@ let () =
             test "in a turn" cancelled_in_a_turn;
             test "too late" cancelled_too_late;
             test "asleep" cancelled_asleep;
-            test "where it does not look" cancelled_without_a_look;
+            test "where it does not spin" cancelled_without_a_look;
           ] );
         ( "learning",
           [
@@ -249,5 +251,5 @@ let () =
             test "in vain" in_vain;
             test "a value at once teaches nothing" nothing_from_a_value_at_once;
           ] );
-        ("sleeping", [ test "another one may look" another_one_meanwhile ]);
+        ("sleeping", [ test "another one may spin" another_one_meanwhile ]);
       ]

@@ -43,7 +43,7 @@ let mini_and_others () =
   int "every value arrives once" (n * (n + 1)) !sum
 
 let mini_in_fifo () =
-  traced [ "waits"; "fifo goes on"; "resumed" ] @@ fun say ->
+  traced [ "waits"; "fifo continues"; "resumed" ] @@ fun say ->
   Fifo.run @@ fun () ->
   let p = Promise.create () in
   let task () =
@@ -55,12 +55,12 @@ let mini_in_fifo () =
           say "resumed");
       ]
   in
-  (* Mini blocks its thread: a promise that is filled by another. *)
+  (* Mini blocks its thread, so another thread has to fill the promise. *)
   let filler =
     Thread.create
       (fun () ->
         eventually "it waits" (fun () -> Promise.waiters p = 1);
-        say "fifo goes on";
+        say "fifo continues";
         Promise.fill p ())
       ()
   in
@@ -68,7 +68,7 @@ let mini_in_fifo () =
   Thread.join filler
 
 let fifo_in_mini () =
-  traced [ "fifo waits"; "mini goes on"; "fifo resumed" ] @@ fun say ->
+  traced [ "fifo waits"; "mini continues"; "fifo resumed" ] @@ fun say ->
   let p = Promise.create () in
   Mini.run
     [
@@ -78,7 +78,7 @@ let fifo_in_mini () =
             Promise.await p;
             say "fifo resumed"));
       (fun () ->
-        say "mini goes on";
+        say "mini continues";
         Promise.fill p ());
     ]
 
@@ -172,10 +172,10 @@ let kcas_transaction () =
   in_domain (fun () -> Kcas.Loc.set b 1);
   int "sum" 2 (Promise.await sum)
 
-(* --- An effect that is another one's ------------------------------------------ *)
+(* --- An unhandled effect of another wait -------------------------------------- *)
 
-(* A host that ends a wait, before or after it has called [block], with the exception that
-   says that the effect of another wait was unhandled. *)
+(* The host ends a wait with the exception that another wait's effect was unhandled. It does
+   so before or after it has called [block]. *)
 let foreign_unhandled ~calls_block () =
   let other = Effect.Unhandled (Suspend.Suspend (fun _ -> Some ())) in
   let effc : type a.
@@ -193,11 +193,11 @@ let foreign_unhandled ~calls_block () =
     (fun () ->
       match Mvar.take box with
       | (_ : int) -> Alcotest.fail "the wait did not raise"
-      | exception e -> yes "what the host said" (e == other))
+      | exception e -> yes "the host's exception" (e == other))
     () { effc };
-  int "nobody waits" 0 (Mvar.waiters box)
+  int "no task waits" 0 (Mvar.waiters box)
 
-(* Nobody handles it: the thread waits, and is told what is known. *)
+(* The effect is unhandled, so the thread waits. *)
 let own_unhandled () =
   let box = Mvar.create_empty () in
   beside
@@ -212,13 +212,13 @@ let () =
           test "its tasks wait for each other" mini_tasks;
           test "and for those of Eio and Fifo" mini_and_others;
           test "in a task of Fifo" mini_in_fifo;
-          test "Fifo in a task of it" fifo_in_mini;
+          test "Fifo in one of its tasks" fifo_in_mini;
         ] );
       ( "unhandled",
         [
           test "an effect of another wait, before block is called"
             (foreign_unhandled ~calls_block:false);
-          test "an effect of another wait, after it"
+          test "an effect of another wait, after block is called"
             (foreign_unhandled ~calls_block:true);
           test "one's own" own_unhandled;
         ] );

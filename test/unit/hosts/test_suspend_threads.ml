@@ -1,5 +1,5 @@
-(* Threads without scheduler: whom a wake-up wakes, and what a signal handler that raises
-   does to a wait. *)
+(* Threads without a scheduler. A wake-up must wake only its thread, and a signal handler
+   that raises must not break a wait. *)
 
 open Concord
 open Concord.Tools
@@ -8,14 +8,15 @@ open Check
 
 exception Boom
 
-(* Not for a moment, as one that looks may. *)
+(* A spinning thread may sleep for a moment, so the thread must be seen asleep 20 times in a
+   row. *)
 let is_asleep thread =
   let in_a_row = ref 0 in
   fun () ->
     in_a_row := if Burst.sleeps thread then !in_a_row + 1 else 0;
     !in_a_row = 20
 
-(* How often Linux has put the thread to sleep; each waking costs one more. *)
+(* Counts how often Linux has put the thread to sleep. Each time it wakes costs one more. *)
 let sleeps thread =
   Option.get
     (Concord_test_proc.number (thread ^ "/status") "voluntary_ctxt_switches")
@@ -47,16 +48,16 @@ let wakes_no_other_thread () =
   List.iter2
     (fun thread before ->
       let woken = sleeps thread - before in
-      (* It may have been on its way. *)
+      (* Some are allowed, because the thread may still have been on its way to sleep. *)
       if woken > round_trips / 10 then
         Alcotest.failf "an idle thread was woken %d times" woken)
     threads before;
   Promise.fill stop ();
   List.iter (fun join -> join ()) joins
 
-(* A signal comes while the thread is blocked; its handler raises when the thread was
-   resumed, and waits for the mutex again: it must have that first. (While the thread
-   looks, before it sleeps, the handler would raise at once.) *)
+(* A signal comes while the thread is blocked. Its handler raises when the thread has been
+   resumed and waits for the mutex again, which it must get first. The thread has to be
+   asleep, because a handler raises at once in a thread that spins. *)
 let interrupted_in_condition () =
   let here = Thread.id (Thread.self ())
   and thread = Concord_test_proc.this_thread () in
@@ -85,8 +86,8 @@ let interrupted_in_condition () =
   Domain.join domain;
   Sys.set_signal Sys.sigusr1 before
 
-(* What a handler raises in [block], when another thread has resumed the one that is about
-   to wait, is kept too. *)
+(* A handler raises in [block] after another thread has resumed this one. The exception must
+   be kept for the next wait. *)
 let interrupted_in_block () =
   let once outcome =
     Suspend.suspend (fun resumer ->
@@ -109,7 +110,7 @@ let interrupted_in_block () =
 
 exception Interrupt
 
-(* The last one may have come too late. *)
+(* The last interrupt may have come too late, so the next wait raises it. *)
 let raise_kept () =
   try
     Suspend.suspend (fun resumer ->
@@ -117,8 +118,8 @@ let raise_kept () =
         None)
   with Interrupt -> ()
 
-(* A thread to which a resumer has said [true] gets the value, at whichever moment a signal
-   handler raises. *)
+(* If a resumer has returned [true], the thread gets the value, whenever a signal handler
+   raises. *)
 let interrupted_at_any_moment () =
   let resumers = Atomic.make None and stop = ref false in
   let said_true = ref 0 and got = ref 0 and interrupts = ref 0 in
@@ -150,8 +151,9 @@ let interrupted_at_any_moment () =
   int "each value arrives" !said_true !got;
   raise_kept ()
 
-(* Threads of a domain share a mutex on which they sleep. The one that was interrupted would
-   free it itself, but here only joins. *)
+(* Threads of a domain share the mutex on which they sleep. An interrupted thread must not
+   leave it locked. Its next sleep would free the mutex, so here it only joins while another
+   thread sleeps. *)
 let others_sleep_afterwards () =
   let box = Concord.Mvar.create_empty () and over = Atomic.make false in
   let join =
@@ -179,14 +181,14 @@ let others_sleep_afterwards () =
     in
     let join = thread sleep in
     eventually "it waits" (fun () -> Option.is_some (Atomic.get resumer));
-    (* so that it mostly sleeps; it is to end if not, too *)
+    (* By then it mostly sleeps. The test must also pass if it doesn't. *)
     Thread.delay 0.001;
     yes "resumed" ((Option.get (Atomic.get resumer)) (Ok ()));
     join ()
   done
 
-(* What [block] has taken. Callbacks of [Memprof] run, and raise, where handlers do: at the
-   first allocation after [block]. *)
+(* A value that [block] has taken must not be lost. Callbacks of [Memprof] run where signal
+   handlers do. This one raises at the first allocation after [block]. *)
 let interrupted_after_block () =
   let taken = Some "taken" in
   let interrupt _ = raise Boom in
@@ -198,10 +200,10 @@ let interrupted_after_block () =
   match Suspend.suspend block with
   | got ->
       (try Gc.Memprof.stop () with Boom -> Gc.Memprof.stop ());
-      Alcotest.(check string) "what block gave" "taken" got
+      Alcotest.(check string) "the value of block" "taken" got
   | exception Boom ->
       Gc.Memprof.stop ();
-      Alcotest.fail "what block gave is lost"
+      Alcotest.fail "the value of block is lost"
 
 let () =
   run "Suspend, threads"

@@ -1,5 +1,5 @@
-(* Scopes, [both], [all] and [yield] in tasks of schedulers that are reached by
-   plug-ins which do not say how they start tasks. *)
+(* Scopes, [both], [all] and [yield] in tasks of schedulers whose plug-ins don't say how
+   tasks are started. *)
 
 open Concord_test_support
 open Concord_test_hosts
@@ -49,7 +49,7 @@ let () =
       everywhere ("Fifo in a", within (result A.run) fifo);
       everywhere ("a in Fifo", within fifo (result A.run_registered));
       everywhere
-        ("Fifo in one that takes every effect", within (result T.run) fifo);
+        ("Fifo in a host that takes every effect", within (result T.run) fifo);
       Tasks_first.everywhere ("a: first, timeouts, lists", result A.run);
       Tasks_first.everywhere
         ("takes every effect: first, timeouts, lists", result T.run);

@@ -1,4 +1,4 @@
-(* A program without other threads: hence no watchdog but a signal, that ends it. *)
+(* A program without other threads, so it has no watchdog. An alarm ends it if it hangs. *)
 
 open Concord
 open Concord.Tools
@@ -9,7 +9,7 @@ let expect what expected ~asleep =
     exit 1
   end
 
-(* A thread of the system is there for a moment after it was joined. *)
+(* A system thread still exists for a moment after it was joined. *)
 let rec eventually_not ~asleep =
   if Host_kit.may_be_woken ~asleep then begin
     Unix.sleepf 0.001;

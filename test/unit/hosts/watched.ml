@@ -1,16 +1,16 @@
-(* Stdlib's, for a copy of the library's source. Functions are called where OCaml may
-   call a signal handler: on top of [Condition.wait] that is about to sleep, and on top
-   of [Mutex.lock] that is about to block. *)
+(* Replaces Stdlib's modules in a copy of the library's source. Hooks are called where OCaml
+   may run a signal handler: in [Condition.wait] before it sleeps, and in [Mutex.lock]
+   before it blocks. *)
 
 let nothing () = ()
 let before_sleeping = Atomic.make nothing
 let before_blocking = Atomic.make nothing
 
-(* How often a thread that slept went on. *)
+(* Counts the sleeping threads that have continued. *)
 let wakings = Atomic.make 0
 let call hook = (Atomic.get hook) ()
 
-(* [hook] is called the next time only. *)
+(* [f] is called at the next use of [hook] only. *)
 let once hook f =
   Atomic.set hook (fun () ->
       Atomic.set hook nothing;

@@ -1,4 +1,4 @@
-(* What holds one value. *)
+(* Scenes of structures that hold one value. *)
 
 open Concord
 open Scene
@@ -112,7 +112,7 @@ let bvars =
       ("Bvar.broadcast_exn", silent (fun t -> Bvar.broadcast_exn t Not_found));
     ]
   in
-  in_state "nobody waits" bvar operations
+  in_state "no task waits" bvar operations
   @ in_state "others wait"
       (bvar ~waiting:[ refuses; waits; refuses; waits; waits ])
       operations
@@ -155,7 +155,7 @@ let watches =
       ("Watch.read", fun t -> [ fst (Watch.read t) ]);
     ]
   in
-  in_state "nobody waits" watch operations
+  in_state "no task waits" watch operations
   @ in_state "closed" (watch ~closed:true) operations
   @ in_state "others wait"
       (watch ~waiting:[ refuses; waits; refuses; waits; waits ])
@@ -172,13 +172,13 @@ let outcome t =
 let awaits t = come (fun () -> Promise.await t)
 let refuses_to_await = refuses_for Promise.await_evt
 
-(* A function that is called, and a promise of promises. *)
+(* Dependants of a promise are functions that it calls and promises that are made from it. *)
 let called t =
   let calls = ref 0 in
   Promise.on_resolve t (fun _ -> incr calls);
   fun () -> !calls
 
-(* What a handler raises in the function, the new promise fails with. *)
+(* If a handler raises in the function, the new promise fails with its exception. *)
 let mapped t =
   let mapped = Promise.map (fun v -> v + 100) t in
   fun () ->
@@ -214,7 +214,8 @@ let promise ?waiting ?resolved ?wake ?beside perform =
   around t ?waiting ?wake ?beside ~before perform ~waiters:Promise.waiters
     ~left:(fun t -> [ awaits t () ])
 
-(* What they have made is looked at: it is resolved with the promise, or not there. *)
+(* These scenes also check the made promise. It is resolved with the original, or it was
+   never made. *)
 let makers =
   let later make name =
     let perform made t =
@@ -282,7 +283,7 @@ let promises =
     @ as_event "Promise.await_result" (fun t ->
         Event.wrap (Promise.await_result_evt t) result)
   in
-  in_state "nobody waits" promise resolving
+  in_state "no task waits" promise resolving
   @ in_state "others wait"
       (promise
          ~waiting:([ awaits; refuses_to_await ] @ dependants @ [ awaits ]))
@@ -295,8 +296,8 @@ let promises =
 
 (* --- Lazy ---------------------------------------------------------------------------------------------- *)
 
-(* What a handler raises in the computation is remembered, also if that was about to begin.
-   The computation is run again if another handler raises before this is known. *)
+(* If a handler raises in the computation, or just before it, the value remembers the
+   exception. If another handler raises before that, the computation runs again. *)
 let lazy_value ?(forced = false) ?(waiting = []) perform =
   let computed = ref 0 and fails = ref false and this = ref None in
   let t =
@@ -314,7 +315,7 @@ let lazy_value ?(forced = false) ?(waiting = []) perform =
   if forced then ignore (force () : int);
   let waiters () = Lazy.waiters t in
   let look () =
-    (* the computation may have been passed on to one of them *)
+    (* One of them may have taken over the computation. *)
     let arrived = List.map (fun finish -> finish ()) !arrived in
     let v = force () in
     let waiters = waiters () in

@@ -1,4 +1,4 @@
-(* What the scenes of all structures share. *)
+(* Functions that the scenes of all structures share. *)
 
 open Concord
 open Scene
@@ -9,35 +9,36 @@ let none_or = function None -> [ none ] | Some v -> [ v ]
 let nothing _ = []
 let rec drain f = match f () with Some v -> v :: drain f | None -> []
 
-(* What gives no result. *)
+(* For operations without a result. *)
 let silent f t =
   f t;
   []
 
-(* Of a structure that was closed, or of a promise that failed. *)
+(* Stands for the exception of a closed structure or a failed promise. *)
 let closed = -2
 
 let or_closed f =
   try f () with Stream.Closed | Channel.Closed | Not_found -> closed
 
-(* --- Those who wait ------------------------------------------------------------- *)
+(* --- Waiters -------------------------------------------------------------------- *)
 
 let come f = come (fun () -> or_closed f)
 
-(* It gets no value. *)
+(* A waiter that gets no value. *)
 let waits f t =
   come (fun () ->
       f t;
       1)
 
-(* Those who have come to wait while the function of a bracket ran. *)
+(* The waiters that came while the function of a bracket, such as [Mutex.protect], ran. *)
 let arrived = ref []
 
 let arrive waiting t =
   Moments.unwatched (fun () -> arrived := List.map (fun wait -> wait t) waiting);
   []
 
-(* Its task chose otherwise, and has not withdrawn it yet. *)
+(* A waiter that refuses, because its task has chosen another event and hasn't withdrawn it
+   yet. *)
 let refuses_for event t =
   let other = Promise.create () in
   let finish =
@@ -52,8 +53,8 @@ let refuses event = refuses_for (fun t -> Event.wrap (event t) (fun () -> 1))
 
 (* --- Scenes ---------------------------------------------------------------------- *)
 
-(* [perform], of a structure [t] in which [waiting] wait. To look at it is to see [before],
-   to let those who wait go on, and to see what is [left]. *)
+(* The scene of [perform] on [t], in which [waiting] wait. Its [look] reads [before], lets
+   the waiters continue, and reads what is [left]. *)
 let around t ?(waiting = []) ?wake ?remembers ?parts ?beside ?(before = nothing)
     ~waiters ~left perform =
   let waiting = List.map (fun wait -> wait t) waiting in
@@ -72,7 +73,7 @@ let around t ?(waiting = []) ?wake ?remembers ?parts ?beside ?(before = nothing)
     ~waiters:(fun () -> waiters t)
     ~look
 
-(* [operations], in the scene that [make] makes for each. *)
+(* Makes a scene with [make] for each of [operations]. *)
 let in_state state make operations =
   List.map
     (fun (name, perform) ->
@@ -100,7 +101,7 @@ let as_event name event =
 let number event t = Event.wrap (event t) (fun v -> [ v ])
 let unit event t = Event.wrap (event t) nothing
 
-(* Polled, it would not wait. *)
+(* Leaves out polled events, because they would not wait. *)
 let unless_polled operations =
   List.filter
     (fun (name, _) -> not (String.ends_with ~suffix:"polled" name))

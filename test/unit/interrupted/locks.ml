@@ -1,4 +1,4 @@
-(* What holds no value. *)
+(* Scenes of structures that hold no value. *)
 
 open Concord
 open Scene
@@ -26,7 +26,8 @@ let mutex ?(held = false) ?wake ?waiting perform =
   around t ?waiting ?wake ~beside:use_mutex ~waiters:Mutex.waiters ~left perform
     ~before:(fun t -> flag (Mutex.is_locked t))
 
-(* A thread that sleeps is not given the mutex, but nudged to come for it. *)
+(* [unlock] doesn't hand the mutex to a sleeping thread. It nudges the thread to come for
+   it. *)
 let sleeper = lazy (Partner.thread ())
 
 let thread_waits perform =
@@ -41,7 +42,7 @@ let thread_waits perform =
   done;
   Unix.sleepf 0.000_2;
   let look () =
-    (* enough for it to come, if it was nudged *)
+    (* A thread that was nudged comes within this time. *)
     if not (Atomic.get got) then Unix.sleepf 0.002;
     (if not (Atomic.get got) then try Mutex.unlock t with Sys_error _ -> ());
     Partner.join sleeper;
@@ -143,7 +144,7 @@ module Counting = Semaphores (struct
   let make available = make (Bool.to_int available)
 end)
 
-(* Of several permits, the release is the step, not its fast path. *)
+(* With several permits, [release] takes its general step and not the fast path. *)
 module Several = Semaphores (struct
   include Semaphore.Counting
 
@@ -151,7 +152,7 @@ module Several = Semaphores (struct
   let make available = make (if available then 3 else 0)
 end)
 
-(* Three at once, and there is one more. *)
+(* Each operation takes three permits, and there is one more. *)
 module At_once = Semaphores (struct
   open Semaphore.Counting
 
@@ -193,7 +194,7 @@ let writes = waits Rwlock.write_lock
 let refuses_to_read = refuses Rwlock.read_lock_evt
 let refuses_to_write = refuses Rwlock.write_lock_evt
 
-(* Whoever has it: how many readers, or a hundred for a writer. *)
+(* Returns the number of readers, or a hundred for a writer, and unlocks. *)
 let rec take_back t =
   if Rwlock.try_write_lock t then begin
     Rwlock.write_unlock t;
@@ -333,7 +334,7 @@ let one_signal t =
   Condition.signal t;
   [ finish () ]
 
-(* The caller has the mutex, before and after. *)
+(* The caller holds the mutex before and after. *)
 let condition ?wake perform =
   let t = Condition.create () and m = Mutex.create () in
   Mutex.lock m;
@@ -348,7 +349,7 @@ let condition ?wake perform =
 
 let by wake (t, _) = wake t
 
-(* Whoever is woken has to wait for the mutex. *)
+(* A task that is woken has to wait for the mutex. *)
 let with_the_mutex (t, m) =
   let has_it = Mutex.try_lock m in
   Condition.broadcast t;
@@ -372,8 +373,8 @@ let looks t =
           incr looks;
           if !looks > 1 then Some 1 else None))
 
-(* An item comes, and a signal, and before them another one who takes items. It comes as a
-   task waits, or as it looks and has found nothing. *)
+(* Another task that takes items begins to wait, then an item and a signal come. This
+   happens while the first task waits, or while it looks and finds nothing. *)
 let taken ~as_it_looks perform =
   let t = Condition.create () and items = Atomic.make 0 in
   let take () =
@@ -406,8 +407,8 @@ let taken ~as_it_looks perform =
       ~wake:(fun _ -> comes ())
       ~remembers:false ~waiters ~left perform
 
-(* It finds what it looks for when it is in the queue. In this look it is signalled, and others
-   come to wait behind it. *)
+(* The task finds its item only when it is in the queue. During that look it is signalled
+   and others come to wait behind it, so it has to pass the signal on. *)
 let passes_on t () =
   if Condition.waiters t = 0 then None
   else
@@ -442,10 +443,10 @@ let conditions =
   and in_vain t = Condition.loop_no_mutex_evt t (fun () -> None) in
   in_state "signal" (condition ~wake:(by Condition.signal)) waiting
   @ in_state "broadcast" (condition ~wake:(by Condition.broadcast)) waiting
-  @ in_state "woken by one who has the mutex"
+  @ in_state "woken by a task that holds the mutex"
       (condition ~wake:with_the_mutex)
       waiting
-  @ in_state "nobody waits" signalled
+  @ in_state "no task waits" signalled
       (wakes
       @ looping (fun _ () -> Some [])
       @ [

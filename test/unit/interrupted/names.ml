@@ -1,6 +1,6 @@
 let folder = "../../../lib/structures/"
 
-(* A comment may show code. *)
+(* Removes comments, because a comment may show code. *)
 let without_comments lines =
   let depth = ref 0 in
   List.filter
@@ -29,7 +29,8 @@ let lines file =
 let word line n = List.nth_opt (String.split_on_char ' ' (String.trim line)) n
 let starts line prefix = String.starts_with ~prefix (String.trim line)
 
-(* Those of [signature] and of what it includes; [path] names the modules around. *)
+(* Returns the names of a signature and of those that it includes. [path] has the names of
+   the modules around it. *)
 let rec names path = function
   | [] -> []
   | line :: rest when starts line "val " ->
@@ -43,7 +44,7 @@ let rec names path = function
       readers path @ names path rest
   | _ :: rest -> names path rest
 
-(* The signature [S] there. *)
+(* Reads the signature [S] of [reader.mli]. *)
 and readers path =
   let rec inside = function
     | [] -> []
@@ -59,7 +60,7 @@ let of_interface name =
   let file = folder ^ String.uncapitalize_ascii name ^ ".mli" in
   names [ name ] (lines file)
 
-(* The structures that [Concord] has. *)
+(* Reads the structures that [Concord] lists. *)
 let of_interfaces () =
   let is_structure name =
     Sys.file_exists (folder ^ String.uncapitalize_ascii name ^ ".mli")

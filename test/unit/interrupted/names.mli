@@ -1,4 +1,4 @@
-(** The names of all operations, as the interfaces have them. *)
+(** The names of all operations in the interfaces. *)
 
 val of_interfaces : unit -> string list
-(** Such as [Mvar.take]: the functions of each structure. *)
+(** The functions of each structure, such as [Mvar.take]. *)

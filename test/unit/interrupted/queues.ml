@@ -1,4 +1,4 @@
-(* What holds several values. *)
+(* Scenes of structures that hold several values. *)
 
 open Concord
 open Kit
@@ -57,7 +57,7 @@ let channels =
   let drains = [ ("Channel.drain", fun t -> Channel.drain t) ] in
   let closes = [ ("Channel.close", silent Channel.close) ] in
   let senders = [ refuses_to_send 2; sends 3; sends 4 ] in
-  in_state "nobody waits" channel
+  in_state "no task waits" channel
     (closes @ drains
     @ [
         ("Channel.try_send", fun t -> flag (Channel.try_send t 5));
@@ -222,7 +222,7 @@ let mailboxes =
 
 (* --- Broadcast ------------------------------------------------------------------------------ *)
 
-(* [f ()], or how many values were missed. *)
+(* Returns the result of [f ()], or the number of missed values. *)
 let or_missed f =
   match f () with
   | result -> result
@@ -335,7 +335,7 @@ let broadcasts =
       (broadcast ~limit ~sent:[ 1; 2; 3; 4 ])
       (List.map or_missed receiving @ news)
 
-(* Where senders are held back. [slow] has received nothing of what was sent. *)
+(* A broadcast that makes senders wait. [slow] has received none of the sent values. *)
 let held ?(sent = []) ?(waiting = []) ?parts perform =
   let t = Broadcast.create ~limit:(Wait 2) () in
   let s = Broadcast.subscribe t and slow = Broadcast.subscribe t in
@@ -343,7 +343,7 @@ let held ?(sent = []) ?(waiting = []) ?parts perform =
   let left _ =
     let left = Broadcast.drain s and behind = Broadcast.drain slow in
     Broadcast.unsubscribe s;
-    (* Were all permits given back? *)
+    (* Checks that all permits were given back. *)
     let first = flag (Broadcast.try_send t 50) in
     let second = flag (Broadcast.try_send t 51) in
     let third = flag (Broadcast.try_send t 52) in

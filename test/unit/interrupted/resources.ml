@@ -1,10 +1,11 @@
-(* Pools and queues of work. *)
+(* Scenes of pools and work queues. *)
 
 open Concord
 open Kit
 
-(* To look at one is to see how many are in use or not accounted for, and that a full round works. An
-   interrupted use has made a resource, disposed of it, or done neither: all of that is right. *)
+(* [look] reads how many resources of a pool are in use or lost, and whether a full round
+   works. An interrupted use may have made a resource, disposed of one, or done neither. All
+   of these are right. *)
 let pool ?(idle = 0) ?(valid = true) ?(used = false) ?(closed = false) ?waiting
     perform =
   let made = ref 0 and disposed = ref 0 and valid_now = ref true in

@@ -23,7 +23,7 @@ exception Left
 
 let none = -1
 
-(* A resumer allocates nothing, so that no handler raises in it. *)
+(* The resumer allocates nothing, so no handler can raise in it. *)
 let come f =
   let result = ref none and next = ref None in
   let suspend block k =
@@ -65,7 +65,7 @@ let visit f () =
 
 (* --- The operations of the table -------------------------------------------------- *)
 
-(* One more who waits is served, if that is possible twice. *)
+(* Serves one more waiter, if the operation can be served twice. *)
 let full_round (operation : int Operations.t) (place : int Operations.place) =
   match operation.service with
   | Takes | Gives | Passes ->
@@ -76,7 +76,7 @@ let full_round (operation : int Operations.t) (place : int Operations.place) =
   | Shares | Meets -> []
 
 let of_operation (operation : int Operations.t) =
-  (* [Mvar.take], and [Mvar.take_evt] of its events *)
+  (* Names [Mvar.take], or [Mvar.take_evt] for its events. *)
   let called what =
     match String.split_on_char ',' operation.name with
     | first :: rest when what <> "" ->
@@ -95,8 +95,8 @@ let of_operation (operation : int Operations.t) =
           (if withdraws || operation.service = Meets then None
            else Some others_come)
         ~look:(fun () ->
-          (* those that came for one who is interrupted wait for others, and some of them
-             may have been resumed in vain *)
+          (* Tasks that came to meet an interrupted one wait for others, and some of them
+             may have been resumed in vain. *)
           if operation.service = Meets then begin
             Hand.settle ();
             if place.waiters () > 0 then ignore (place.wake () : int);

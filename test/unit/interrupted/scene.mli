@@ -1,20 +1,22 @@
-(** What the battery of interruptions needs to know of an operation. *)
+(** Describes an operation for the battery of interruptions. *)
 
 type t = {
-  perform : unit -> int list;  (** Its result, as numbers. *)
+  perform : unit -> int list;  (** Returns the operation's result as numbers. *)
   parts : (unit -> unit) list;
-      (** For an operation that repeats another one: up to where it may have
-          come. *)
+      (** For an operation that may also stop in between. Each function performs
+          a part after which it may stop. *)
   wake : (unit -> unit) option;
-      (** What lets it continue if it has to wait. Never waits. *)
-  remembers : bool;  (** Also if it comes to wait after that. *)
+      (** Lets the operation continue if it has to wait, and never waits itself.
+      *)
+  remembers : bool;
+      (** Whether [wake] has its effect even before the operation waits. *)
   beside : (unit -> unit) option;
-      (** Comes and leaves, and changes nothing. Another domain does it
+      (** Comes and leaves, and changes nothing. Another domain calls it
           meanwhile. *)
   waiters : unit -> int;
   look : unit -> int list;
-      (** Takes the structure apart: what was in it, what those who waited have
-          got, and that a full round of operations works. *)
+      (** Takes the structure apart. The result has its content, the values that
+          its waiters got, and the outcome of a full round of operations. *)
 }
 
 type case = { name : string; make : unit -> t }
@@ -32,16 +34,17 @@ val scene :
 (** {2 Tasks that wait} *)
 
 val come : (unit -> int) -> unit -> int
-(** [come f] runs [f] up to where it waits. The result lets it continue if it
-    was resumed, or else cancels it, and gives what it returned: {!none} if it
-    was cancelled. *)
+(** [come f] runs [f] until it waits. The returned function lets [f] continue if
+    it was resumed, and otherwise cancels it. It returns the result of [f], or
+    {!none} if [f] was cancelled. *)
 
 val none : int
 
 val visit : (unit -> int) -> unit -> unit
-(** Comes, and leaves at once. *)
+(** Begins to wait, and leaves at once. *)
 
 (** {2 The operations of the table} *)
 
 val of_operation : int Concord_test_support.Operations.t -> case list
-(** Where it waits: itself, and its event alone and in choices. *)
+(** The cases in which the operation waits, called directly, and as an event
+    alone and in choices. *)

@@ -1,6 +1,6 @@
-(* A signal handler that raises while a scheduler finds out whether it is the innermost one.
-   The scheduler has a continuation in its hand then: the answer must be right, and the
-   exception comes in the thread's next wait. *)
+(* A signal handler raises while a scheduler asks whether it is the innermost one. The
+   scheduler holds a continuation then, so it must get the right answer. The thread's next
+   wait raises the exception. *)
 
 open Concord.Tools
 open Concord_test_support
@@ -9,7 +9,7 @@ open Check
 let next_wait () = Host_kit.suspend_thread (fun _ -> Some ())
 
 let asked_anew t n =
-  (* the flag goes down *)
+  (* This lowers the flag, so the scheduler has to ask again. *)
   ignore (Domain_local_await.prepare_for_await () : Domain_local_await.t);
   Moments.at n (fun () -> Host_kit.is_innermost t)
 

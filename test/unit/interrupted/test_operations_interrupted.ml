@@ -1,20 +1,20 @@
-(* Every operation of every structure, interrupted at every moment: it has happened
-   completely, or not at all. *)
+(* Interrupts every operation of every structure at every moment. Afterwards the operation
+   must have happened completely or not at all. *)
 
 open Concord_test_support
 open Check
 
-(* The table counts their results, so it can't judge one that was interrupted. They are in
-   [Locks] and [Queues]. *)
+(* The table counts the results of these operations, so it can't judge an interrupted one.
+   [Locks] and [Queues] have scenes for them. *)
 let counts_results (operation : int Operations.t) =
   List.exists
     (fun prefix -> String.starts_with ~prefix operation.name)
     [ "Channel.receive"; "Rwlock.read_lock"; "Condition.wait," ]
 
-(* Left out until these structures are made of steps. *)
+(* Operations that are left out until their structures are made of steps. *)
 let not_yet = []
 
-(* The page "Threads and domains" lists these by name. *)
+(* These may be left half done. The page "Threads and domains" lists them by name. *)
 let listed =
   [
     "Mvar.swap_evt, chosen";
@@ -28,8 +28,8 @@ let listed =
     "Pool.use_evt, before a time";
   ]
 
-(* And these, if two handlers raise in a row; of a choice, a waiter that was withdrawn may then
-   still be counted. *)
+(* These may be left half done if two handlers raise in a row. In a choice, a withdrawn
+   waiter may then still be counted. *)
 let listed_in_a_row =
   [ "Condition.wait, "; "Condition.wait_evt"; "another is chosen" ]
 
@@ -44,9 +44,9 @@ let all_cases =
 let cases =
   List.filter (fun case -> not (is_among (not_yet @ listed) case)) all_cases
 
-(* --- Are these all? ---------------------------------------------------------------- *)
+(* --- Completeness ------------------------------------------------------------------ *)
 
-(* They make a structure, or only look at it. *)
+(* Operations that create a structure or only read it. *)
 let makes_or_looks =
   [
     "create"; "create_empty"; "create_mailbox"; "create_in_order"; "make"; "make_in_order"; "of_value"; "of_stdlib";
@@ -56,11 +56,11 @@ let makes_or_looks =
   ]
 [@@ocamlformat "disable"]
 
-(* They start a thread. [test_promise_made] has handlers that raise in it, and in the
-   caller. *)
+(* These start a thread. [test_promise_made] has handlers that raise in the thread and in
+   the caller. *)
 let elsewhere = [ "Promise.in_thread"; "Promise.in_domain" ]
 
-(* The documentation leaves it out, because only [Concord_fifo] calls it. *)
+(* The documentation leaves this one out, because only [Concord_fifo] calls it. *)
 let hidden = [ "Promise.fail_waiters" ]
 let last name = List.hd (List.rev (String.split_on_char '.' name))
 
@@ -81,11 +81,11 @@ let are_all () =
     (List.sort_uniq compare (hidden @ operations ()))
     (described ())
 
-(* --- All of them -------------------------------------------------------------------- *)
+(* --- The tests ---------------------------------------------------------------------- *)
 
 let structure (case : Scene.case) = List.hd (String.split_on_char '.' case.name)
 
-(* Those of each structure are one test. *)
+(* Makes one test for the operations of each structure. *)
 let each partner cases f =
   let of_structure name =
     test name (fun () ->
@@ -108,7 +108,8 @@ let is_on_page page name =
   yes (name ^ " is on the page")
     (contains page (List.hd (String.split_on_char ',' name)))
 
-(* The page names them, and they are not whole. Those that are do not belong to the list. *)
+(* The page must name each of these, and each must have a fault. One that has none must
+   leave the list. *)
 let are_listed () =
   let read file = In_channel.with_open_text file In_channel.input_all in
   let page = read "../../../doc/threads.mld" in
@@ -125,8 +126,9 @@ let are_listed () =
 
 let only_tries case = is_among [ "polled"; ".try_"; "available" ] case
 
-(* Something happens there meanwhile. With a timeout it is a choice as any other. What is only
-   tried may be held by the other domain just then. *)
+(* Tells whether another domain can take part. A choice with a timeout adds nothing to other
+   choices. An operation that only tries may fail, because the other domain may hold the
+   structure just then. *)
 let is_accompanied (case : Scene.case) =
   let scene = case.make () in
   ignore (scene.look () : int list);
@@ -137,8 +139,8 @@ let is_accompanied (case : Scene.case) =
 let beside partner case =
   if is_accompanied case then Trying.beside ~seed:Race.seed partner case else []
 
-(* One handler raises at each moment of each of them. With another one right after it, and
-   beside another domain, the seed draws some. *)
+(* One handler raises at each moment of each operation. The seed selects the cases in which
+   a second handler raises right after it, and those beside another domain. *)
 let () =
   let in_a_row =
     Race.drawn

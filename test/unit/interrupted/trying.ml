@@ -5,13 +5,13 @@ module Late = Concord__Late
 let most = 5_000
 let show numbers = String.concat " " (List.map string_of_int numbers)
 
-(* A handler that came too late is raised by the next wait. *)
+(* If a handler came too late, the next wait raises its exception. *)
 let forget_kept () = try Late.raise_kept () with Moments.Interrupt -> ()
 
-(* --- What may have become of it --------------------------------------------------- *)
+(* --- Expected states -------------------------------------------------------------- *)
 
 type expected = {
-  before : int list;  (** The operation was not performed. *)
+  before : int list;  (** The state if the operation was not performed. *)
   after : int list;
   parts : int list list;
   result : int list;
@@ -19,7 +19,7 @@ type expected = {
 
 let wake scene = Option.iter (fun wake -> wake ()) scene.wake
 
-(* The operation runs in a task, which may wait. *)
+(* The operation runs in a task, because it may have to wait. *)
 let expected case =
   let before, parts =
     let scene = case.make () in
@@ -58,7 +58,7 @@ let fault tried n format =
 
 let states = List.map (fun state -> "[" ^ show state ^ "]")
 
-(* [ended] is what [Moments.at] gave. *)
+(* [ended] is the result of [Moments.at]. *)
 let judge_state tried n expected ended state =
   let check ~what possible =
     if not (List.mem state possible) then
@@ -79,33 +79,33 @@ let judge_state tried n expected ended state =
         (expected.before :: expected.after :: expected.parts)
   | Error e -> fault tried n "it raised %s" (Printexc.to_string e)
 
-(* Alcotest redirects the standard error. *)
+(* Alcotest redirects the standard error, so this keeps the original. *)
 let stderr = Unix.out_channel_of_descr (Unix.dup Unix.stderr)
 
-(* A structure that is left in pieces may raise. *)
+(* Operations on a structure that was left in pieces may raise. *)
 let judge tried n expected scene ended =
   match scene.look () with
   | state -> judge_state tried n expected ended state
   | exception e ->
       fault tried n "it can't be looked at: %s" (Printexc.to_string e)
 
-(* What was wrong, or nothing. *)
+(* Returns the faults, if there are any. *)
 let report case tried =
   Printf.printf "%s: interrupted at %d moments\n%!" case.name tried.interrupted;
   List.rev_map (fun fault -> case.name ^ ", " ^ fault) tried.faults
 
-(* --- One who lets it continue ------------------------------------------------------ *)
+(* --- The partner ------------------------------------------------------------------- *)
 
 let is_over = Atomic.make false
 
-(* The machine may have other work. *)
+(* Sleeps after some tries, because the machine may have other work. *)
 let rec wait_until ?(tries = 0) condition =
   if not (condition ()) then begin
     if tries < 200 then Domain.cpu_relax () else Unix.sleepf 0.000_02;
     wait_until ~tries:(tries + 1) condition
   end
 
-(* --- Whoever waits forever ---------------------------------------------------------- *)
+(* --- Hangs -------------------------------------------------------------------------- *)
 
 let doing = Atomic.make ("nothing", 0)
 
@@ -127,7 +127,7 @@ let begins case n =
 
 (* --- Alone -------------------------------------------------------------------------- *)
 
-(* Wakes it once it waits. [true] if it did. *)
+(* Wakes the operation once it waits, and then sets [woken]. *)
 let wake_waiting scene ~before woken =
   while not (Atomic.get is_over || scene.waiters () > before) do
     Thread.yield ()
@@ -142,7 +142,7 @@ let conclude expected tried n scene ended =
   judge tried n expected scene ended;
   if Moments.was_raised () then tried.interrupted <- tried.interrupted + 1
 
-(* [true] if there may be more moments. *)
+(* Returns [true] if there may be further moments. *)
 let try_alone partner case expected tried ?second n =
   begins case n;
   let scene = case.make () in
@@ -163,7 +163,8 @@ let try_alone partner case expected tried ?second n =
   conclude expected tried n scene ended;
   Moments.was_raised ()
 
-(* Once at each moment, and then with a second handler, which comes soon after the first. *)
+(* Tries each moment with one handler. With [twice], it tries each again with a second
+   handler that comes soon after the first. *)
 let alone ~seed ~twice partner case =
   let expected = expected case in
   let tried = { faults = []; interrupted = 0 } in
@@ -181,10 +182,10 @@ let alone ~seed ~twice partner case =
 
 (* --- Beside another domain ----------------------------------------------------------- *)
 
-(* A task that spins before it waits has many moments, so the early ones are likelier. *)
+(* A task that spins before it waits has many moments, so early ones are drawn more often. *)
 let any_moment random = truncate (exp (Random.State.float random (log 400.)))
 
-(* So many rounds, or as many as a busy machine makes in this time. *)
+(* A busy machine makes as many rounds as it can in this time. *)
 let rounds, seconds = if Race.long then (2_000, 3.) else (30, 0.03)
 
 let pause random most =
@@ -196,7 +197,7 @@ let visit random beside =
   beside ();
   pause random 100
 
-(* What the other domain does in a round. *)
+(* The other domain's part of a round. *)
 let accompany random scene ~before =
   pause random 300;
   match (scene.wake, scene.beside) with
@@ -213,7 +214,8 @@ let accompany random scene ~before =
         wait_until (fun () -> scene.waiters () > before || Atomic.get is_over);
       wake ()
 
-(* [started], [ended]: how many rounds were, by the main domain, and by the other. *)
+(* [started] counts the rounds that the main domain began, and [ended] those that the other
+   domain ended. *)
 let beside ~seed partner case =
   let expected = expected case in
   let tried = { faults = []; interrupted = 0 } in

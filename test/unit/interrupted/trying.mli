@@ -1,12 +1,14 @@
-(** Interrupts an operation at each moment, and looks at what has become of the
-    structure: as before, or as after it. *)
+(** Interrupts an operation at each moment. Afterwards the structure must be as
+    before the operation, or as after it. *)
 
 open Concord_test_support
 
 val alone : seed:int -> twice:bool -> Partner.t -> Scene.case -> string list
-(** What was found. If the operation has to wait, the partner, a thread, lets it
-    continue once it waits. [twice]: then two handlers raise, the second one
-    soon after the first. *)
+(** Returns the faults that were found. The partner is a thread. If the
+    operation has to wait, the partner lets it continue once it waits. With
+    [twice], each moment is tried again with a second handler that raises soon
+    after the first. *)
 
 val beside : seed:int -> Partner.t -> Scene.case -> string list
-(** The partner, a domain, does so at any time, and comes and leaves. *)
+(** The partner is a domain. It lets the operation continue at any time, and
+    also comes and leaves itself. *)

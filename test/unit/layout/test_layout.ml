@@ -1,5 +1,5 @@
-(* What the library relies on of the compiler's representation of values is checked when
-   the program starts. Here: each check passes, and fails where it should. *)
+(* When a program starts, the library checks what it assumes about the compiler's
+   representation of values. Each check must pass here, and must fail where it should. *)
 
 module Identity = Concord__Identity
 
@@ -7,7 +7,7 @@ module Identity = Concord__Identity
 
 let same_code () = Identity.check ~same_code:Identity.same_code
 
-(* As where closures have no field for their code, or none is shared. *)
+(* Runs the check as if closures had no field for their code, or shared none. *)
 let fails same_code () =
   match Identity.check ~same_code with
   | () -> Alcotest.fail "an unknown representation passes"
@@ -23,7 +23,7 @@ let by_identity f g = f == g
 
 type 'a slot = { mutable value : 'a; index : int }
 
-(* The collector goes through a slot of any type that holds nothing. *)
+(* A slot of any type may hold nothing, and the collector must be able to scan it. *)
 let erased () =
   let floats = { value = 1.5; index = 0 } in
   let strings = { value = String.make 10 'a'; index = 1 } in

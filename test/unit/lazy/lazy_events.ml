@@ -1,4 +1,4 @@
-(* The event that a lazy value is forced. *)
+(* The event that a lazy value has been forced. *)
 
 open Concord
 open Concord_test_support
@@ -44,7 +44,7 @@ let during () =
   int "watcher" 2 (Hand.result watcher);
   int "computed" 1 !runs
 
-(* In its own computation, the event is not ready. *)
+(* The event isn't ready in the value's own computation. *)
 let within () =
   let self = ref Event.never in
   let t, _ = counted (fun () -> Event.poll !self = None) in
@@ -85,7 +85,7 @@ let leaves_nothing lose () =
     round ()
   done;
   int "words, after many" before (words t);
-  (* Among others that stay. *)
+  (* Here another watcher stays. *)
   let stays = watch t in
   let before = words t in
   round ();
@@ -93,7 +93,7 @@ let leaves_nothing lose () =
   int "not begun" 0 !runs;
   ignore (Lazy.force t : int);
   Hand.settle ();
-  int "who stayed" 1 (Hand.result stays)
+  int "the watcher that stayed" 1 (Hand.result stays)
 
 let lost box task =
   Mvar.put box ();
@@ -106,7 +106,7 @@ let wins () =
   let t, _ = counted (fun () -> 1) and box = Mvar.create_empty () in
   let task = select t box in
   ignore (Lazy.force t : int);
-  yes "nobody takes it" (Mvar.try_put box ());
+  yes "no task takes it" (Mvar.try_put box ());
   Hand.settle ();
   Alcotest.(check string) "winner" "lazy" (Hand.result task);
   yes "it is there" (Mvar.take_available box = Some ());
@@ -132,7 +132,7 @@ let sync_before () =
 let suite =
   ( "await_evt",
     [
-      test "waits for somebody to force it" passive;
+      test "waits for a task to force it" passive;
       test "while it is being forced" during;
       test "in its own computation" within;
       test "of a failure" failed;

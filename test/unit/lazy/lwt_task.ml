@@ -1,11 +1,11 @@
-(* Tasks of Lwt that wait with Concord (section 5 of "Effectively Composing
-   Concurrency Libraries"). What suspends is a promise of Lwt's, and not its loop. *)
+(* Tasks of Lwt that wait with Concord (section 5 of "Effectively Composing Concurrency
+   Libraries"). A wait suspends a promise of Lwt's, but not its loop. *)
 
 open Concord.Tools
 open Effect.Deep
 
-(* [k] goes on with an outcome that may come from any thread: Lwt's loop is
-   notified, which alone may resolve its promises. *)
+(* Continues [k] with an outcome that may come from any thread. Only Lwt's loop may resolve
+   its promises, so the resumer notifies the loop. *)
 let suspend block k =
   let outcome = Atomic.make None in
   let promise, resolver = Lwt.wait () in
@@ -24,7 +24,7 @@ let suspend block k =
   | Some v -> ignore (resumer (Ok v) : bool)
   | exception e -> ignore (resumer (Error e) : bool)
 
-(* [run f] is resolved when [f ()] has ended, which may wait. *)
+(* [run f] is resolved when [f ()] has ended. [f] may wait. *)
 let run f =
   let promise, resolver = Lwt.wait () in
   let effc (type a) (e : a Effect.t) : ((a, unit) continuation -> unit) option =

@@ -4,7 +4,7 @@ open Check
 
 exception Boom
 
-(* Not a tail call, and not inlined: it must be named in the backtrace. *)
+(* Neither a tail call nor inlined, because the backtrace must name it. *)
 let[@inline never] culprit () = if true then raise Boom
 
 let failing () =
@@ -14,7 +14,7 @@ let failing () =
 
 let waiting t n = int "waiters" n (Lazy.waiters t)
 
-(* Being forced until the promise is filled; how often that was begun. *)
+(* Returns a value whose computation waits for the promise, and counts the computations. *)
 let held () =
   let gate = Promise.create () and runs = ref 0 in
   let compute () =
@@ -140,7 +140,7 @@ let of_stdlib () =
   raises "it needs itself" Lazy.Undefined (fun () -> Lazy.force t);
   yes "that is remembered" (Lazy.peek t = Some (Error Lazy.Undefined))
 
-(* Somebody forces [l] itself, meanwhile. *)
+(* Stdlib's function forces [l] itself meanwhile. *)
 let of_stdlib_meanwhile () =
   let through = ref (fun () -> 0) in
   let l = lazy (try !through () with Lazy.Being_forced -> 5) in
@@ -167,7 +167,7 @@ let in_order () =
     Hand.start (fun () ->
         say (Printf.sprintf "%s=%d" name (Event.sync (Lazy.await_evt t))))
   in
-  (* The events are last, even one that came before the computation. *)
+  (* The events come last, even one that was there before the computation. *)
   let one = watch "event 1" in
   let ab = List.map (force t say) [ "a"; "b" ] in
   let two = watch "event 2" in
@@ -199,7 +199,7 @@ let failure () =
   let watcher = Hand.start (fun () -> Event.sync (Lazy.await_evt t)) in
   Promise.fill gate ();
   Hand.settle ();
-  (* Another exception, raised in between, leaves its backtrace behind. *)
+  (* Another exception in between must not replace the backtrace. *)
   let check what f =
     (try raise Exit with Exit -> ());
     same what original f;
@@ -229,7 +229,7 @@ let () =
          ] );
        Outside.suite without_scheduler;
        ("waiting", [ test "in the order of arrival, then the events" in_order ]);
-       ("exceptions", [ test "one for everybody, with its backtrace" failure ]);
+       ("exceptions", [ test "one for all tasks, with its backtrace" failure ]);
        Lazy_events.suite;
      ]
     @ Battery.suites Operations.lazy_)

@@ -6,7 +6,7 @@ open Cancelling
 
 (* --- Several lazy values -------------------------------------------------- *)
 
-(* [y] needs [x]; both restart when the task that computes both is cancelled. *)
+(* [y] needs [x]. Both restart when the task that computes both is cancelled. *)
 let nested () =
   traced [ "y"; "x"; "cancelled"; "y"; "x"; "b=2" ] @@ fun say ->
   let gate = Promise.create () in
@@ -34,7 +34,8 @@ let nested () =
   Hand.settle ();
   say (Printf.sprintf "b=%d" (Hand.result b))
 
-(* The task that computes [y] waits for [x], is told to compute it, and does. *)
+(* The task that computes [y] waits for [x]. It has to take over the computation of [x] when
+   that is cancelled. *)
 let inherits () =
   traced [ "x"; "y"; "cancelled"; "x"; "y=3" ] @@ fun say ->
   let gate = Promise.create () in
@@ -63,7 +64,7 @@ let inherits () =
   Hand.settle ();
   say (Printf.sprintf "y=%d" (Hand.result b))
 
-(* Then it computes both: [x] cannot need [y]. *)
+(* The task then computes both, so it is an error if [x] needs [y]. *)
 let inherits_a_cycle () =
   let gate = Promise.create () and first = ref true in
   let y = ref (Lazy.from_val 0) in
@@ -82,8 +83,8 @@ let inherits_a_cycle () =
   Hand.settle ();
   raises "y" Lazy.Undefined (fun () -> Hand.result b)
 
-(* [y] waited for [x], was cancelled there and goes on without it. That it once
-   needed [x] must not close a cycle when [x] needs [y]. *)
+(* [y] waited for [x], was cancelled there and continues without it. If [x] needs [y] later,
+   this former need must not close a cycle. *)
 let needs_no_more () =
   let gate = Promise.create () and x_gate = Promise.create () in
   let y = ref (Lazy.from_val 0) in
@@ -108,8 +109,8 @@ let needs_no_more () =
   int "y" 1 (Hand.result a);
   int "x" 2 (Hand.result b)
 
-(* [x] was told that it needs itself, and goes on without [y], which was cancelled
-   where it needed [x], and needs [z] now: no cycle, though [z] needs [x]. *)
+(* [y] was cancelled where it needed [x], and now needs [z]. Meanwhile [x] got [Undefined]
+   and continues without [y]. [z] needs [x], but there is no cycle. *)
 let needs_no_more_after_undefined () =
   let x_begins = Promise.create () and x_ends = Promise.create () in
   let y_goes_on = Promise.create () in
@@ -130,7 +131,7 @@ let needs_no_more_after_undefined () =
   int "y waits for x" 1 (Lazy.waiters !x);
   Promise.fill x_begins ();
   Hand.settle ();
-  int "x was told" 1 (Promise.waiters x_ends);
+  int "x got Undefined" 1 (Promise.waiters x_ends);
   yes "cancel" (Hand.cancel b);
   Hand.settle ();
   let c = Hand.start (fun () -> Lazy.force !z) in
@@ -144,7 +145,7 @@ let needs_no_more_after_undefined () =
   int "y" 12 (Hand.result b);
   int "z" 11 (Hand.result c)
 
-(* [x] raised, and [y] goes on without it. *)
+(* [x] raised, and [y] continues without it. *)
 let needs_no_more_after_a_failure () =
   let gate = Promise.create () and x_gate = Promise.create () in
   let z_gate = Promise.create () in
@@ -176,7 +177,7 @@ let needs_no_more_after_a_failure () =
   int "y" 1 (Hand.result a);
   int "z" 2 (Hand.result c)
 
-(* The one that computes is cancelled just before the next one registers. *)
+(* The computing task is cancelled just before the next one registers. *)
 let restart_before_block () =
   let gate = Promise.create () and runs = ref 0 in
   let t =
@@ -198,7 +199,8 @@ let restart_before_block () =
   Hand.settle ();
   List.iter2 (int "value") [ 0; 4; 4 ] (List.map Hand.result [ a; b; c ])
 
-(* Stdlib's lazy would remember the cancellation, for tasks that were not. *)
+(* Stdlib's lazy value would remember the cancellation, so other tasks would get it too.
+   Therefore the computation is protected. *)
 let of_stdlib () =
   let gate = Promise.create () in
   let t = Lazy.of_stdlib (lazy (Promise.await gate)) in
@@ -221,7 +223,7 @@ let () =
       ( "several lazy values",
         [
           test "cancelled before a registration" restart_before_block;
-          test "one within the other" nested;
+          test "one value within another" nested;
           test "a waiter computes both" inherits;
           test "of_stdlib" of_stdlib;
           test "a waiter that closes a cycle" inherits_a_cycle;

@@ -28,22 +28,22 @@ let threads fs = joined thread fs
 let domains fs = joined domain fs
 let eio_domains fs = domains (List.map (fun f () -> eio f) fs)
 
-(* Each in another host, and on a thread of its own. *)
+(* Each function runs in another host, on a thread of its own. *)
 let mixed fs =
   let places = [| fifo; in_thread; eio; pool_task; in_domain |] in
   threads (List.mapi (fun i f () -> places.(i mod 5) f) fs)
 
-(* Three in each of two schedulers. *)
+(* Half of the tasks run in each of two schedulers. *)
 let two_schedulers fs =
   let halves p = List.filteri (fun i _ -> p i) fs in
   beside
     (fun () -> tasks (halves (fun i -> i mod 2 = 0)))
     (fun () -> fibers (halves (fun i -> i mod 2 = 1)))
 
-(* --- Tasks that only run on the stack of the one that computes --------------- *)
+(* --- Tasks that only run on the stack of the computing task ------------------ *)
 
-(* The computation runs the loop of a pool without domains of its own; that takes
-   up other tasks, which want the value. *)
+(* The computation runs the loop of a pool that has no domains of its own. The loop starts
+   other tasks, which force the same value. *)
 let stolen_by_the_loop outer () =
   with_pool ~num_domains:0 @@ fun pool ->
   let gate = Promise.create () and others = ref [] in
@@ -62,14 +62,14 @@ let stolen_by_the_loop outer () =
   in
   outer (fun () ->
       int "value" 10 (Lazy.force !self);
-      (* They were resumed, and go on in the next loop. *)
+      (* The other tasks were resumed, and continue in the next loop. *)
       let sum () =
         List.fold_left (fun n p -> n + Pool.await pool p) 0 !others
       in
       int "the others" 23 (Pool.run pool sum));
   filler ()
 
-(* Here they are forcing another one, that needs this. *)
+(* Here the other task forces another value, which needs this one. *)
 let stolen_and_dependent () =
   with_pool ~num_domains:0 @@ fun pool ->
   let gate = Promise.create () and other = ref None in
@@ -93,7 +93,7 @@ let stolen_and_dependent () =
   yes "not failed" (Lazy.is_val !dependent);
   filler ()
 
-(* The loop's own task is the one that computes: it needs itself. *)
+(* The loop's own task computes the value, so the value needs itself. *)
 let needs_itself_in_the_loop () =
   with_pool ~num_domains:0 @@ fun pool ->
   Pool.run pool @@ fun () ->
@@ -105,7 +105,7 @@ let needs_itself_in_the_loop () =
 
 exception No_task
 
-(* In its loop, and in none of its tasks. *)
+(* Runs [f] in the host's loop, but in none of its tasks. *)
 let refusing f =
   let outside block =
     let decided = Atomic.make false in
@@ -116,7 +116,8 @@ let refusing f =
   in
   Host_kit.using ~outside (Host_kit.create ()) f
 
-(* Nobody takes it for a failure of the computation, whatever it raises then. *)
+(* A refused wait must not count as a failure of the computation, whatever the computation
+   raises then. *)
 let refused () =
   let each name ?(raised = No_task) from_fun =
     let p = Promise.create () and runs = ref 0 in
@@ -127,7 +128,7 @@ let refused () =
     in
     refusing (fun () -> raises name raised (fun () -> Lazy.force t));
     yes (name ^ ": not forced") (Lazy.peek t = None);
-    int (name ^ ": nobody waits") 0 (Promise.waiters p);
+    int (name ^ ": no task waits") 0 (Promise.waiters p);
     let task = Hand.start (fun () -> Lazy.force t) in
     Promise.fill p 1;
     Hand.settle ();
@@ -146,7 +147,7 @@ let refused () =
       let other = Lazy.from_fun (fun () -> 0) in
       Lazy.from_fun (fun () -> Lazy.force other + f ()))
 
-(* What was not refused has failed there as anywhere. *)
+(* A computation that failed for another reason has failed here too. *)
 let not_refused () =
   let runs = ref 0 in
   let t =
@@ -212,7 +213,7 @@ let () =
         each tasks "Fifo" @ each fibers "Eio" @ each pool_tasks "a pool" );
       ( "where nothing can be suspended",
         [ test "refused" refused; test "not refused" not_refused ] );
-      ( "on the stack of the one that computes",
+      ( "on the stack of the computing task",
         [
           test "tasks of a pool" (stolen_by_the_loop (fun f -> f ()));
           test "tasks of a pool, in Fifo" (stolen_by_the_loop fifo);

@@ -1,4 +1,5 @@
-(* Whatever a signal handler raises in [force], and wherever, the value is settled or passed on. *)
+(* Wherever a signal handler raises in [force], the value must be settled, or its
+   computation passed on. *)
 
 open Concord
 open Concord_test_support
@@ -6,7 +7,7 @@ open Check
 
 exception Boom
 
-(* At all allocations of the library, but not of the host. *)
+(* Interrupts at all allocations of the library, but not at those of the host. *)
 let at_every_allocation = Interrupting.at_every_allocation ~within:"Concord__"
 
 let attempt t =
@@ -14,7 +15,7 @@ let attempt t =
   | (_ : int) -> ()
   | exception (Exit | Boom | Hand.Cancelled) -> ()
 
-(* Nobody is in [force] who goes on. *)
+(* Checks that the value isn't left as being forced by a task that won't continue. *)
 let is_free name t what =
   let task = Hand.start (fun () -> attempt t) in
   Hand.settle ();
@@ -36,7 +37,7 @@ let alone computation () =
   in
   (f, is_free "it" t)
 
-(* Without a host. *)
+(* Runs without a host. *)
 let of_stdlib () =
   at_every_allocation @@ fun () ->
   let t = Lazy.of_stdlib (lazy (Sys.opaque_identity 1)) in
@@ -46,9 +47,9 @@ let of_stdlib () =
   in
   (f, is_free "it" t)
 
-(* --- With others that wait ------------------------------------------------------ *)
+(* --- With other waiters --------------------------------------------------------- *)
 
-(* The first task waits in the computation until [ends], which others wait for. *)
+(* The first task waits in the computation until [ends]. The other tasks wait for the value. *)
 let shared ~ends ~others () =
   at_every_allocation @@ fun () ->
   let gate = Promise.create () in
@@ -62,7 +63,7 @@ let shared ~ends ~others () =
   in
   let check what =
     Hand.settle ();
-    (* who was cancelled or interrupted may have passed it on *)
+    (* A cancelled or interrupted task may have passed the computation on. *)
     ignore (Promise.try_fill gate 2 : bool);
     Hand.settle ();
     is_free "it" t what;
@@ -86,14 +87,14 @@ let watches t =
 
 let also_events t = [ watches t; forces t (); watches t ]
 
-(* The first one refuses. *)
+(* The first waiter refuses the computation. *)
 let one_is_cancelled t =
   let gone = forces t () in
   let next = forces t () in
   ignore (Hand.cancel gone : bool);
   [ gone; next ]
 
-(* It computes another value that needs this one. *)
+(* The waiters compute other values that need this one. *)
 let within_another t =
   let x = Lazy.from_fun (fun () -> Lazy.force t + 1) in
   let y = Lazy.from_fun (fun () -> Lazy.force x + 1) in
@@ -113,8 +114,8 @@ let others =
 
 (* --- Cycles --------------------------------------------------------------------- *)
 
-(* Interrupted where it begins to wait for [t], [x] goes on without [t]: what it needed must not
-   close a cycle when [t] needs [x]. *)
+(* [x] is interrupted where it begins to wait for [t], and continues without it. If [t]
+   needs [x] later, this former need must not close a cycle. *)
 let needs_no_more () =
   at_every_allocation @@ fun () ->
   let gate = Promise.create () and x_gate = Promise.create () in
@@ -151,7 +152,7 @@ let needs_no_more () =
   in
   (f, check)
 
-(* [x] needs itself, in two tasks. *)
+(* [x] needs itself through the computations of two tasks. *)
 let cycle () =
   at_every_allocation @@ fun () ->
   let gate = Promise.create () in
@@ -186,7 +187,7 @@ let cases =
     test "the computation returns" (alone (fun () -> 1));
     test "the computation raises" (alone (fun () -> raise Boom));
     test "of_stdlib" of_stdlib;
-    test "it is cancelled, and nobody waits"
+    test "it is cancelled, and no task waits"
       (shared ~ends:is_cancelled ~others:nobody);
     test "a wait for another one ends" needs_no_more;
     test "a cycle" cycle;

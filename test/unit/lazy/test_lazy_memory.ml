@@ -5,9 +5,9 @@ module Fifo = Concord_fifo
 
 exception Boom
 
-(* --- What the computation captured ---------------------------------------- *)
+(* --- Captured values ------------------------------------------------------ *)
 
-(* A lazy value that captures what the weak pointer points to. *)
+(* A lazy value whose computation captures the target of the weak pointer. *)
 let[@inline never] capturing ?cancel compute =
   let weak = Weak.create 1 in
   let captured = Array.make 100 7 in
@@ -46,7 +46,7 @@ let through_event () =
   in
   check_collected Fun.id ~force ()
 
-(* [map] keeps the other one no longer than it needs it. *)
+(* [map] keeps the original value only as long as it needs it. *)
 let[@inline never] mapped () =
   let t = Lazy.from_val (Array.make 10 7) in
   let weak = Weak.create 1 in
@@ -72,7 +72,7 @@ let after_of_stdlib () =
   no "kept, forced" (kept weak);
   int "value" 7 (Lazy.force t)
 
-(* A computation that goes on after it waited for another one does not keep it. *)
+(* A computation that waited for another value and continues must not keep that value. *)
 let[@inline never] other () =
   let gate = Promise.create () in
   let other = Lazy.from_fun (fun () -> Promise.await gate) in
@@ -96,14 +96,14 @@ let after_waiting () =
   Promise.fill first ();
   Hand.settle ();
   Hand.result a;
-  yes "it goes on" (Hand.waits b);
+  yes "it continues" (Hand.waits b);
   no "kept, forced" (kept weak);
   Promise.fill second ();
   Hand.settle ();
   Hand.result b;
   Lazy.force t
 
-(* --- Who waits ------------------------------------------------------------ *)
+(* --- Waiters -------------------------------------------------------------- *)
 
 let n = 1000
 let value_words () = words (Lazy.from_val 7)
@@ -113,7 +113,7 @@ let failed_words () =
   (try Lazy.force t with Boom -> ());
   words t
 
-(* As large as one for which nobody waited. *)
+(* The value is as large as one without waiters. *)
 let after_waiters () =
   let gate = Promise.create () in
   let t = Lazy.from_fun (fun () -> Promise.await gate) in
@@ -139,10 +139,10 @@ let after_waiters_of_a_failure () =
   Promise.fill gate ();
   Hand.settle ();
   List.iter Hand.result tasks;
-  (* Beside the exception there is its backtrace. *)
+  (* The exception comes with its backtrace. *)
   yes "words" (words t < failed_words () + 200)
 
-(* Its computation never ends. *)
+(* The computation never ends. *)
 let never () =
   let t = Lazy.from_fun (fun () -> Promise.await (Promise.create ())) in
   let (_ : unit Hand.t) = Hand.start (fun () -> Lazy.force t) in
@@ -165,7 +165,7 @@ let cancelled_waits wait () =
   Hand.settle ();
   int "all at once: waiters" 0 (Lazy.waiters t);
   int "all at once: words" before (words t);
-  (* Ten stay: the queue is no longer than twice that, plus one. *)
+  (* Ten waiters stay. The queue may be twice as long, plus one entry. *)
   let each = (during - before) / n in
   let _stay = List.init 10 (fun _ -> start ()) in
   for _ = 1 to n do
@@ -188,7 +188,7 @@ let lost_events () =
   done;
   int "words" before (words t)
 
-(* A restart does not keep the one that was cancelled. *)
+(* A restart must not keep the cancelled computation. *)
 let restarts () =
   let t = Lazy.from_fun (fun () -> Promise.await (Promise.create ())) in
   let cancelled () =
@@ -206,17 +206,19 @@ let restarts () =
 
 (* --- Depth ---------------------------------------------------------------- *)
 
-(* While waits are kept, each asks through all the others whose task it is. *)
+(* While waits are kept, each computation asks for its task. The question passes through all
+   outer computations, so the chain has to be shorter. *)
 let depth = if debugged_with "waits" then 5_000 else 100_000
 
-(* Each forces the next one, the last one [bottom]. *)
+(* Each value forces the next one, and the last one is [bottom]. *)
 let chain ?(depth = depth) bottom =
   let rec go n t =
     if n = 0 then t else go (n - 1) (Lazy.from_fun (fun () -> Lazy.force t + 1))
   in
   go depth bottom
 
-(* What raises asks at each of them, through all the others, if it is cancelled. *)
+(* An exception makes each computation ask whether its task is cancelled. The question
+   passes through all outer computations, so these chains are shorter. *)
 let shorter = 5_000
 let deep () = int "value" depth (Lazy.force (chain (Lazy.from_val 0)))
 
@@ -229,7 +231,7 @@ let deep_cycle () =
   top := chain ~depth:shorter (Lazy.from_fun (fun () -> Lazy.force !top));
   raises "the first" Lazy.Undefined (fun () -> Lazy.force !top)
 
-(* The last one is being forced by another task. *)
+(* Another task is forcing the last value. *)
 let deep_wait () =
   let gate = Promise.create () in
   let bottom = Lazy.from_fun (fun () -> Promise.await gate) in
@@ -250,7 +252,7 @@ let both name f =
 let () =
   run "Lazy: memory and depth"
     [
-      ( "what was captured is collected",
+      ( "captured values are collected",
         [
           test "after the value" after_value;
           test "after a failure" after_failure;
@@ -258,9 +260,9 @@ let () =
           test "with a watcher" through_event;
           test "of map" after_map;
           test "of of_stdlib" after_of_stdlib;
-          test "what it waited for" after_waiting;
+          test "the value that it waited for" after_waiting;
         ] );
-      ( "who waits leaves nothing",
+      ( "waiters leave nothing behind",
         [
           test "1000 waiters and 1000 events" after_waiters;
           test "1000 waiters of a failure" after_waiters_of_a_failure;

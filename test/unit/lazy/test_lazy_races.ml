@@ -15,7 +15,7 @@ let plain f = f ()
 let fifo f = Fifo.run f
 let count n = if Race.long then 20 * n else n
 
-(* All start each round at once. *)
+(* All parties start each round at once. *)
 let rounds n ~parties round =
   let start = Barrier.create parties in
   fun i ->
@@ -26,8 +26,7 @@ let rounds n ~parties round =
 
 (* --- Cycles ----------------------------------------------------------------- *)
 
-(* Returns when [n] have called it: to all at the same moment, if they have cores
-   to themselves. *)
+(* Returns when [n] tasks have called it. They return at the same moment if each has a core. *)
 let meet arrived n =
   Atomic.incr arrived;
   let spins = ref 0 in
@@ -36,9 +35,9 @@ let meet arrived n =
     if !spins > 500 then Thread.delay 0.00001 else Domain.cpu_relax ()
   done
 
-(* Each task forces one, which needs the next one. Nobody hangs, and somebody is
-   told. In every other round all of them are being forced before they need one
-   another; else at which moment they meet is left to chance. *)
+(* Each task forces a value that needs the next task's value. No task may hang, and at least
+   one must get [Undefined]. In every other round, all values are being forced before they
+   need one another. In the other rounds, the moments are random. *)
 let cycles places () =
   let n = List.length places in
   let many = count (2000 / n / n) in
@@ -61,13 +60,13 @@ let cycles places () =
   crew places (rounds many ~parties:n force);
   let forced = Array.for_all (Array.for_all Lazy.is_val) all in
   yes "all are forced" forced;
-  yes "somebody was told"
+  yes "at least one got Undefined"
     (Array.for_all (fun told -> Atomic.get told >= 1) told)
 
 (* --- No cycles -------------------------------------------------------------- *)
 
-(* While some force [x], others force what needs it. That they met leaves nothing:
-   all have their values. *)
+(* Some tasks force [x] and others force values that need it. Although they wait for each
+   other, all must get their values. *)
 let dependent () =
   let many = count 3000 in
   let runs = Atomic.make 0 in
@@ -93,8 +92,8 @@ let dependent () =
           (fun k ts -> Array.for_all Fun.id (Array.mapi (right k) ts))
           all))
 
-(* Each value needs up to three of those before it, at random; tasks force them in
-   orders of their own. There is no cycle: so nobody is told of one. *)
+(* Each value needs up to three random earlier ones. The tasks force them in different
+   orders. There is no cycle, so no task may get [Undefined]. *)
 let acyclic () =
   let many = count 200 and size = 40 in
   let make k =
@@ -126,7 +125,8 @@ let acyclic () =
       (fun t -> try ignore (Lazy.force t) with _ -> Atomic.incr failed)
       all
   in
-  (* Four tasks in one, so that they also wait for each other there. *)
+  (* One party is a scheduler of four tasks, so that tasks also wait for each other within
+     it. *)
   let together k i =
     if i = 2 then begin
       let fork j = Fifo.fork (fun () -> force_all k (10 + j)) in
@@ -146,8 +146,8 @@ let acyclic () =
 
 (* --- Restarts --------------------------------------------------------------- *)
 
-(* Tasks that are cancelled at any moment, and others that are not: those have the
-   value, and nothing is left. *)
+(* Some tasks are cancelled at any moment. The others must get the value, and no waiter may
+   be left. *)
 let cancelled () =
   let many = count 2000 in
   let make _ =
@@ -172,7 +172,7 @@ let cancelled () =
   crew [ fifo; fifo; fifo ] (rounds many ~parties:3 round);
   int "wrong values" 0 (Atomic.get wrong);
   yes "all are forced" (Array.for_all Lazy.is_val all);
-  int "nobody waits" 0 (Array.fold_left (fun n t -> n + Lazy.waiters t) 0 all)
+  int "no task waits" 0 (Array.fold_left (fun n t -> n + Lazy.waiters t) 0 all)
 
 let () =
   run "Lazy: races"

@@ -1,4 +1,4 @@
-(* One program, in which tasks of every library share lazy values. *)
+(* One program in which tasks of every library share lazy values. *)
 
 open Concord
 open Concord_test_support
@@ -6,9 +6,8 @@ open Check
 module Fifo = Concord_fifo
 module Pool = Domainslib.Task
 
-(* [start ask other]: in one host [ask ()] is called in a task, and then [other ()]
-   in another one, which goes on while the first one waits. The result waits for
-   the end of both. *)
+(* [start ask other] calls [ask ()] in a task of the host, and [other ()] in another one,
+   which runs while the first one waits. The returned function waits for the end of both. *)
 type host = {
   name : string;
   start : (unit -> unit) -> (unit -> unit) -> unit -> unit;
@@ -24,7 +23,7 @@ let fifo ask other =
 let eio ask other =
   domain (fun () -> Eio_main.run (fun _ -> Eio.Fiber.both ask other))
 
-(* The pool has no domain but the one that runs its loop. *)
+(* The pool has only the domain that runs its loop. *)
 let domainslib ask other =
   domain (fun () ->
       let pool = Pool.setup_pool ~num_domains:0 () in
@@ -57,7 +56,7 @@ let hosts =
 
 let n = List.length hosts
 
-(* The first host computes, the others ask, all while [gate] is shut. *)
+(* The first host computes while [gate] is shut, and the other hosts wait for the value. *)
 let share first () =
   let runs = Atomic.make 0 and gate = Promise.create () in
   let shared =
@@ -65,7 +64,7 @@ let share first () =
         Atomic.incr runs;
         Promise.await gate)
   in
-  (* Every host asks for this one, and for one of its own. *)
+  (* Every host forces this one too, and one of its own. *)
   let length = Lazy.map String.length shared in
   let pings =
     List.map (fun _ -> (Promise.create (), Promise.create ())) hosts
@@ -91,7 +90,7 @@ let share first () =
   eventually "it is being computed" (fun () -> Promise.waiters gate = 1);
   let joins = List.mapi (fun i host -> start (i + 1) host) others in
   eventually "the others wait" (fun () -> Lazy.waiters shared = n - 1);
-  (* Meanwhile, another task of each host goes on. *)
+  (* Another task of each host must run meanwhile. *)
   List.iter
     (fun (ping, pong) ->
       Promise.fill ping ();
@@ -107,7 +106,7 @@ exception Boom
 
 let[@inline never] culprit () = if true then raise Boom
 
-(* All ask for what fails, after they have come to wait. *)
+(* The computation fails after all hosts have begun to wait. *)
 let fails () =
   let gate = Promise.create () and told = Atomic.make 0 in
   let shared =
@@ -127,9 +126,9 @@ let fails () =
   eventually "they wait" (fun () -> Lazy.waiters shared = n - 1);
   Promise.fill gate ();
   List.iter (fun join -> join ()) joins;
-  int "all were told" (2 * n) (Atomic.get told)
+  int "all got the exception" (2 * n) (Atomic.get told)
 
-(* Each host forces one, that needs that of the next host. *)
+(* Each host forces a value that needs the next host's value. *)
 let cycle () =
   let told = Atomic.make 0 and begun = Latch.create n in
   let all = Array.make n (Lazy.from_val 0) in
@@ -147,7 +146,7 @@ let cycle () =
   in
   let joins = List.mapi start hosts in
   List.iter (fun join -> join ()) joins;
-  yes "at least one was told" (Atomic.get told >= 1);
+  yes "at least one got Undefined" (Atomic.get told >= 1);
   yes "all are forced" (Array.for_all Lazy.is_val all)
 
 let () =
@@ -156,6 +155,6 @@ let () =
       ( "the computation is held back",
         List.mapi (fun i host -> test (host.name ^ " computes") (share i)) hosts
       );
-      ("a failure", [ test "all are told" fails ]);
+      ("a failure", [ test "all get the exception" fails ]);
       ("a cycle", [ test "over a task of each host" cycle ]);
     ]

@@ -1,4 +1,4 @@
-(* Lazy.of_stdlib: what becomes of one of Stdlib's lazy values that several tasks force. *)
+(* Lazy.of_stdlib: several tasks force one of Stdlib's lazy values. *)
 
 open Concord
 open Concord_test_support
@@ -6,7 +6,7 @@ open Check
 
 exception Boom
 
-(* A lazy value of Stdlib's, whose computation says that it has begun, and waits. *)
+(* One of Stdlib's lazy values. Its computation fills [begun] and waits for [gate]. *)
 let held f =
   let begun = Promise.create () and gate = Promise.create () in
   let runs = Atomic.make 0 in
@@ -19,7 +19,7 @@ let held f =
   in
   (l, begun, gate, runs)
 
-(* Two values have the same one of Stdlib's; tasks of the same thread. *)
+(* Two values are made of the same one of Stdlib's, and tasks of one thread force them. *)
 let second f expected () =
   let l, begun, gate, runs = held f in
   let one = Lazy.of_stdlib l and other = Lazy.of_stdlib l in
@@ -37,7 +37,8 @@ let second f expected () =
   yes "remembered" (Lazy.peek other = Some expected);
   int "computed" 1 (Atomic.get runs)
 
-(* It waits for the other value; that is not what is protected. *)
+(* The second task waits for the first value. This wait can be cancelled, because only the
+   computation is protected. *)
 let second_is_cancelled () =
   let l, begun, gate, _ = held (fun () -> 5) in
   let one = Lazy.of_stdlib l and other = Lazy.of_stdlib l in
@@ -47,7 +48,7 @@ let second_is_cancelled () =
   Hand.settle ();
   Hand.stop b;
   Hand.settle ();
-  no "it goes on" (Hand.waits b);
+  no "it continues" (Hand.waits b);
   yes "not remembered" (Lazy.peek other = None);
   Promise.fill gate ();
   Hand.settle ();
@@ -77,7 +78,7 @@ let domains () =
     int "computed" 1 (Atomic.get runs)
   done
 
-(* It needs itself, through another value that has it. *)
+(* The value needs itself through another value that is made of the same one of Stdlib's. *)
 let cycle () =
   let through = ref (fun () -> 0) in
   let l = lazy (!through () + 1) in
@@ -86,7 +87,7 @@ let cycle () =
   raises "force" Lazy.Undefined (fun () -> Lazy.force one);
   raises "the other" Lazy.Undefined (fun () -> Lazy.force other)
 
-(* Another domain forces it, by Stdlib's function. *)
+(* Another domain forces the value with Stdlib's function. *)
 let outsider f check () =
   let l, begun, gate, runs = held f in
   let t = Lazy.of_stdlib l in
@@ -105,7 +106,7 @@ let outsider f check () =
   check outcome;
   int "computed" 1 (Atomic.get runs)
 
-(* Tasks that wait for it try in turn. *)
+(* Waiting tasks try one after the other. *)
 let outsider_and_waiters () =
   let l, begun, gate, _ = held (fun () -> 5) in
   let other = Domain.spawn (fun () -> Stdlib.Lazy.force l) in
@@ -122,7 +123,7 @@ let outsider_and_waiters () =
   int "there" 5 (Domain.join other);
   int "then" 5 (Lazy.force t)
 
-(* The exceptions are two, whatever the race. *)
+(* In a race, [force] raises either the computation's exception or [Being_forced]. *)
 let races () =
   let undefined = Atomic.make 0 in
   for _ = 1 to 300 do

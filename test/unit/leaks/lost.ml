@@ -1,12 +1,13 @@
-(* Tasks that nobody can resume any more, in a program that looks for them. *)
+(* Helpers for tests of lost tasks, in a program that looks for them. A task is lost if
+   nothing can resume it. *)
 
 open Concord
 open Concord.Tools
 open Concord_test_support
 open Check
 
-(* The variable is read when the library is initialised. In bytecode the stack keeps alive
-   what is not used any more. *)
+(* Starts the program again with CONCORD_DEBUG, because the library reads it when it is
+   initialised. In bytecode the stack keeps unused values alive. *)
 let restart () =
   if Sys.backend_type <> Sys.Native then begin
     print_endline "skipped: in bytecode the collector finds less";
@@ -17,7 +18,7 @@ let restart () =
     Unix.execv Sys.executable_name Sys.argv
   end
 
-(* [f ()], and what it wrote to the standard error. *)
+(* Returns the result of [f ()] and the text that it wrote to the standard error. *)
 let with_report f =
   let file = Filename.temp_file "leaks" ".txt" in
   let kept = Unix.dup Unix.stderr in
@@ -44,7 +45,7 @@ let count report part =
 
 let gone = "what could have resumed a task is gone"
 
-(* Where the task waits, and so a frame that the report shows. *)
+(* The tasks wait in these functions, so the report must show their frames. *)
 let[@inline never] waits_in_vain () =
   Promise.await (Promise.create () : unit Promise.t);
   ignore (Sys.opaque_identity () : unit)
@@ -56,13 +57,13 @@ let[@inline never] waits_for_nothing () =
 let told f =
   match f () with () -> false | exception Suspend.Never_resumed -> true
 
-(* [f wait] is whether the task that called [wait] was told. *)
+(* [f wait] returns whether the task that called [wait] got [Never_resumed]. *)
 let found name f () =
   Printexc.record_backtrace true;
   List.iter
     (fun (frame, wait) ->
       let was_told, report = with_report (fun () -> f wait) in
-      yes "the task was told" was_told;
+      yes "the task got the exception" was_told;
       int "reports" 1 (count report gone);
       yes ("the report shows " ^ frame) (contains report frame))
     (match name with
@@ -77,10 +78,10 @@ let nothing f () =
   let (), report = with_report f in
   no ("no report: " ^ report) (contains report "concord:")
 
-(* Until the collector has found the task. *)
+(* Collects until the collector has found the task. *)
 let collect_until told yield =
   eventually "it is found" ~pause:yield (fun () ->
-      (* The runtime keeps the exception that was raised last. *)
+      (* The runtime keeps the latest exception alive, so raise another one. *)
       (try raise Exit with Exit -> ());
       Gc.full_major ();
       !told)

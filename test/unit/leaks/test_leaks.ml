@@ -1,4 +1,4 @@
-(* Of tasks of [concord.fifo], and of threads. *)
+(* Lost tasks of [concord.fifo], and lost threads. *)
 
 open Concord
 open Concord.Tools
@@ -19,7 +19,7 @@ let in_forked_task wait =
 
 let lazily wait = Concord_fifo.run ~cancellation:`Lazy (fun () -> told wait)
 
-(* The one that waits for the other is not lost, and learns what happened. *)
+(* The joining task isn't lost. It gets the exception of the task that it joins. *)
 let joined wait =
   Concord_fifo.run (fun () ->
       let task = Concord_fifo.fork wait in
@@ -34,17 +34,17 @@ let in_a_handler wait =
 let in_fifo_in_fifo wait =
   Concord_fifo.run (fun () -> Concord_fifo.run (fun () -> told wait))
 
-(* Performed, not through the library. *)
+(* Performs the effect directly instead of calling the library. *)
 let[@inline never] performs () =
   Effect.perform (Suspend.Suspend (fun (_ : unit Suspend.resumer) -> None));
   ignore (Sys.opaque_identity () : unit)
 
 let performed () =
   let was_told, report = with_report (fun () -> in_first_task performs) in
-  yes "the task was told" was_told;
+  yes "the task got the exception" was_told;
   yes "the report shows performs" (contains report "performs")
 
-(* What it holds is given back. *)
+(* The lost task must release the mutex that it holds. *)
 let unwinds () =
   let (), _ =
     with_report (fun () ->
@@ -56,7 +56,7 @@ let unwinds () =
   in
   ()
 
-(* Each is kept alive only by what will resume it. *)
+(* Each task is kept alive only by the code that will resume it. *)
 let awaited () =
   Concord_fifo.run (fun () ->
       let box = Mvar.create_empty () and gate = Latch.create 1 in
@@ -97,7 +97,7 @@ let cancelled cancellation () =
       Gc.full_major ();
       Concord_fifo.cancel task;
       Concord_fifo.join task;
-      int "it is gone" 0 (Promise.waiters never))
+      int "it was withdrawn" 0 (Promise.waiters never))
 
 let scope_is_cancelled () =
   let never = Promise.create () in
@@ -111,12 +111,13 @@ let scope_is_cancelled () =
    with
   | () -> Alcotest.fail "Exit was not raised"
   | exception Exit -> ());
-  int "it is gone" 0 (Promise.waiters never)
+  int "it was withdrawn" 0 (Promise.waiters never)
 
-(* The thread's stack keeps the promise alive: the program would wait for ever. *)
+(* If the thread waited in a structure, its stack would keep that alive, and the program
+   would hang. *)
 let thread wait = told wait
 
-(* A host that answers [true] twice. *)
+(* A host whose resumer returns [true] twice. *)
 let second_resumption () =
   let open Effect.Deep in
   let effc (type a) (e : a Effect.t) : ((a, _) continuation -> _) option =
@@ -156,7 +157,7 @@ let () =
           test "below a handler" (found `Both in_a_handler);
           test "a run in a run" (found `Both in_fifo_in_fifo);
           test "another task joins it" (found `Both joined);
-          test "the effect was performed" performed;
+          test "the effect is performed directly" performed;
           test "a thread, in no structure" (found `No_structure thread);
           test "it unwinds" unwinds;
           test "a second resumption" second_resumption;

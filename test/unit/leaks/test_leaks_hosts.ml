@@ -1,4 +1,4 @@
-(* Of tasks of Eio, Domainslib and Lwt. *)
+(* Lost tasks of Eio, Domainslib and Lwt. *)
 
 open Concord
 open Concord.Tools
@@ -15,8 +15,8 @@ let in_fiber wait =
         (fun () -> collect_until was_told Eio.Fiber.yield);
       !was_told)
 
-(* A pool resumes what was resumed from outside of it when it has nothing else to do: so
-   the turn leaves it nothing. *)
+(* A pool runs tasks that were resumed from outside only if it has nothing else to do. So a
+   turn has to leave the pool idle. *)
 let in_pool num_domains wait =
   let pool = Pool.setup_pool ~num_domains () in
   Fun.protect
@@ -36,8 +36,8 @@ let in_pool num_domains wait =
           Pool.await pool task;
           !was_told))
 
-(* Lwt lets the result of a chain of promises lead to what the chain waits for, to cancel
-   it: so nobody must have the result. *)
+(* From the result of a chain of promises, Lwt can reach the promise that the chain waits
+   for, in order to cancel it. So the program must not keep the result. *)
 let raise_never () = raise Suspend.Never_resumed
 
 let in_lwt start wait =
@@ -71,11 +71,11 @@ let in_callbacks () =
                   | e -> Lwt.fail e)))
           raise_never)
   in
-  yes "the task was told" was_told;
+  yes "the task got the exception" was_told;
   int "reports" 1 (count report gone);
   yes "the report shows the caller" (contains report "takes_in_vain")
 
-(* It waits for a promise that will be resolved, although only Lwt has it. *)
+(* The task waits for a promise that only Lwt refers to, but that will be resolved. *)
 let lwt_goes_on () =
   Concord_lwt.run (fun () ->
       let box = Mvar.create_empty () in
@@ -97,7 +97,7 @@ let fiber_is_cancelled () =
         (fun () ->
           Gc.full_major ();
           Eio.Fiber.yield ());
-      int "it is gone" 0 (Promise.waiters never))
+      int "it was withdrawn" 0 (Promise.waiters never))
 
 let fibers_wait () =
   Eio_main.run (fun _ ->
@@ -109,8 +109,8 @@ let fibers_wait () =
           Eio.Fiber.yield ();
           Mvar.put box 1))
 
-(* Of each pool the porter waits for jobs, until the pool is torn down. The first pool is made
-   while its thread is the only other one. *)
+(* The porter of each pool waits for jobs until the pool is torn down, and must not be
+   reported. When the first pool is made, its thread is the only other one. *)
 let pools_end () =
   for _ = 1 to 10 do
     Concord_domainslib.with_pool ~num_domains:1 (fun pool ->
@@ -135,7 +135,7 @@ let () =
         [
           test "a fiber is cancelled" (nothing fiber_is_cancelled);
           test "fibers will be resumed" (nothing fibers_wait);
-          test "Lwt goes on" (nothing lwt_goes_on);
+          test "Lwt continues" (nothing lwt_goes_on);
           test "pools end" (nothing pools_end);
         ] );
     ]

@@ -1,5 +1,5 @@
-(* The last thread of a program waits in structures: without the library's support for
-   tests, which has a thread of its own. *)
+(* The last thread of a program waits in structures. The program doesn't use the library's
+   support for tests, because that has a thread of its own. *)
 
 open Concord
 open Lost
@@ -12,8 +12,8 @@ let check what condition =
 
 let last = "no other thread is left"
 
-(* What was joined is listed until the system has ended it, which it may do late; and so
-   long a thread that begins to wait is not the last one. *)
+(* A joined thread counts until the system has ended it, which may be late. Until then, a
+   thread that begins to wait isn't the last one. *)
 let rec until_alone ?(tries = 20_000) () =
   if Concord__Others.may_wake ~asleep:0 then begin
     check "the others have ended" (tries > 0);
@@ -34,13 +34,13 @@ let told () =
     with_report (fun () ->
         told (fun () -> Mutex.protect mutex (fun () -> takes_in_vain box)))
   in
-  check "the thread was told" was_told;
+  check "the thread got the exception" was_told;
   check "one report" (count report last = 1);
   check "it shows where" (count report "takes_in_vain" = 1);
-  check "nobody waits" (Mvar.waiters box = 0);
+  check "no task waits" (Mvar.waiters box = 0);
   check "the mutex is free" (Mutex.try_lock mutex)
 
-(* A structure that the program refers to, so that the collector does not find the task. *)
+(* The program refers to this mutex, so the collector doesn't find the task. *)
 let mutex = Mutex.create ()
 
 let[@inline never] locks_twice () =
@@ -52,7 +52,7 @@ let told_in_fifo () =
   let was_told, report =
     with_report (fun () -> Lost.told (fun () -> Concord_fifo.run locks_twice))
   in
-  check "the task was told" was_told;
+  check "the task got the exception" was_told;
   check "one report of a task" (count report last = 1);
   check "it shows where the task waits" (count report "locks_twice" >= 1);
   check "the task's mutex is free" (Mutex.try_lock mutex);
@@ -84,7 +84,7 @@ let () =
   told_in_fifo ();
   nothing "a task of fifo" (fun () ->
       Concord_fifo.run (fun () -> Event.sync (Event.timeout 0.01)));
-  (* Then the thread is not told. *)
+  (* If a signal is handled, the wait isn't reported, because the handler could end it. *)
   let handle_signals = Concord__Others.handle_signals in
   check "no signal is handled" (not (handle_signals ()));
   let before = Sys.signal Sys.sigalrm (Sys.Signal_handle ignore) in

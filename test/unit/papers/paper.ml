@@ -1,11 +1,11 @@
-(* The code of "Effectively Composing Concurrency Libraries", as published:
-   the scheduler of Figure 3 with the cancellation of 4.1 and the [Suspend] of
-   4.2, the promise of 3.3, and the mutex of Figure 4. Nothing here is used but to
-   show that the tests of its faults can fail.
+(* The code of "Effectively Composing Concurrency Libraries" as published. It has the
+   scheduler of Figure 3 with the cancellation of 4.1 and the [Suspend] of 4.2, the promise
+   of 3.3, and the mutex of Figure 4. It is used only to show that the tests of its faults
+   can fail.
 
-   Added are [watch], through which a test sees what the loop does, and
-   [corrected]: without it no task gets through the mutex, and the other faults
-   cannot be seen. *)
+   Two things are added. [watch] lets a test see what the loop does. [corrected] repairs the
+   first fault, because otherwise no task gets through the mutex and the other faults can't
+   be seen. *)
 
 open Effect
 open Effect.Deep
@@ -22,8 +22,8 @@ type task = Task : handle * ('a, unit) continuation * 'a -> task
 
 type watch = {
   before_push : unit -> unit;
-  wait : Condition.t -> Mutex.t -> unit;  (** Instead of [Condition.wait]. *)
-  signal : Condition.t -> unit;  (** Instead of [Condition.signal]. *)
+  wait : Condition.t -> Mutex.t -> unit;  (** Replaces [Condition.wait]. *)
+  signal : Condition.t -> unit;  (** Replaces [Condition.signal]. *)
 }
 
 let cancel task = task.cancelled <- true
@@ -173,9 +173,9 @@ module Mutex = struct
         else unlock m
 end
 
-(* Not the published code, which is long, but an MVar with its fault: [take]
-   replaces the stored value by the first putter's before it knows whether that
-   one still waits, and if not starts again, without the value. *)
+(* This isn't the published code, which is long, but an MVar with its fault. [take] replaces
+   the stored value by the first putter's before it knows whether that putter still waits.
+   If not, [take] starts again without the value. *)
 module Mvar = struct
   type 'a state =
     | Full of 'a * ('a * unit resumer) list

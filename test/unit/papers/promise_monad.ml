@@ -1,6 +1,6 @@
-(* The promise monad of "Light Weight Concurrency in OCaml" (Figures 7 and 8), in our own
-   words, with its faults. Nothing here is used but to show that the tests of its faults
-   can fail. It runs one program: so it is a functor. *)
+(* The promise monad of "Light Weight Concurrency in OCaml" (Figures 7 and 8), rewritten
+   with its faults. It is used only to show that the tests of its faults can fail. It is a
+   functor because it runs only one program. *)
 
 module Make () = struct
   type 'a t = { mutable state : 'a state }

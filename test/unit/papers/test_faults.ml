@@ -1,5 +1,5 @@
-(* The faults in the published code of the papers. Each is a check that fails on
-   that code and holds for ours: both are asserted. *)
+(* The faults in the published code of the papers. Each check must fail on that code and
+   hold for ours. *)
 
 open Concord_test_support
 open Check
@@ -8,7 +8,7 @@ module Suspend = Concord.Tools.Suspend
 
 exception Boom
 
-(* All tasks wait, and nobody is left who could resume one. *)
+(* All tasks wait, and nothing is left that could resume one. *)
 exception Stuck
 
 let[@inline never] culprit () = if true then raise Boom
@@ -22,7 +22,7 @@ module type IMPLEMENTATION = sig
   val cancel : handle -> unit
 
   val suspend_some : 'a -> 'a
-  (** A wait that ends in its [block], which returns [Some]. *)
+  (** Waits in a [block] that returns [Some]. *)
 
   val deliver : (unit -> 'a) -> 'a
   (** Awaits the outcome of the function, which runs in another task. *)
@@ -58,7 +58,7 @@ end) =
 struct
   include Paper
 
-  (* One thread runs everything: to sleep is to be stuck. *)
+  (* Only one thread runs, so a loop that sleeps is stuck. *)
   let watch =
     Paper.
       {
@@ -94,7 +94,7 @@ struct
   include Fifo
   include Concord
 
-  (* The scheduler waits in a host of which nobody is left to wake it. *)
+  (* The scheduler waits in a host that nothing can wake. *)
   let run f =
     let open Effect.Deep in
     let effc (type a) (e : a Effect.t) : ((a, unit) continuation -> unit) option
@@ -108,7 +108,7 @@ struct
   let suspend_some v = Suspend.suspend (fun _ -> Some v)
   let deliver f = Promise.await (Fifo.fork_promise f)
 
-  (* As published: without names. *)
+  (* Has no names, as in the published interface. *)
   module Promise = struct
     include Promise
 
@@ -141,14 +141,14 @@ end)
 
 (* --- The checks -------------------------------------------------------------- *)
 
-(* What was said, in order; and whether [run] ended. *)
+(* Returns the recorded words in order, with "stuck" if [run] didn't end. *)
 let said run f =
   let said = ref [] in
   match run (fun () -> f (fun s -> said := s :: !said)) with
   | () -> List.rev !said
   | exception Stuck -> List.rev ("stuck" :: !said)
 
-(* 1. The test on [Some v] is inverted: it stops the task that goes on, *)
+(* 1. The test on [Some v] is inverted. It stops the task that should continue. *)
 let some_v (module I : IMPLEMENTATION) =
   let f say =
     let task () = say (string_of_int (I.suspend_some 42)) in
@@ -156,7 +156,7 @@ let some_v (module I : IMPLEMENTATION) =
   in
   said I.run f
 
-(* and goes on with the task that was cancelled. *)
+(* Also, it continues the task that was cancelled. *)
 let some_v_of_a_cancelled_task (module I : IMPLEMENTATION) =
   let f say =
     let self = ref None in
@@ -164,14 +164,14 @@ let some_v_of_a_cancelled_task (module I : IMPLEMENTATION) =
       I.yield ();
       Option.iter I.cancel !self;
       match I.suspend_some () with
-      | () -> say "went on"
+      | () -> say "continued"
       | exception _ -> say "unwound"
     in
     self := Some (I.fork task)
   in
   said I.run f
 
-(* 2. A task that was given the lock is cancelled before its turn. *)
+(* 2. A task that was given the lock is cancelled before it runs. *)
 let told_true_then_cancelled (module I : IMPLEMENTATION) =
   let f say =
     let m = I.Mutex.create () in
@@ -188,7 +188,7 @@ let told_true_then_cancelled (module I : IMPLEMENTATION) =
   in
   said I.run f
 
-(* 4. Waiters are served last come, first served. *)
+(* 4. Waiters are served in the reverse order. *)
 let promise_order (module I : IMPLEMENTATION) =
   let f say =
     let p = I.Promise.create () in
@@ -232,7 +232,7 @@ let no_leak ~turns (module I : IMPLEMENTATION) =
   in
   said I.run f
 
-(* 7. A cancelled task is not unwound before something resumes it. *)
+(* 7. A cancelled task is not unwound until something resumes it. *)
 let unwound_at_once (module I : IMPLEMENTATION) =
   let f say =
     let p = I.Promise.create () in
@@ -267,7 +267,7 @@ let take_meets_cancelled_putter (module I : IMPLEMENTATION) =
   in
   said I.run f
 
-(* 9. An exception is printed, and forgotten. *)
+(* 9. An exception is printed and then dropped. *)
 let exceptions_are_raised (module I : IMPLEMENTATION) =
   let ended = ref "" in
   let f () =
@@ -292,22 +292,22 @@ let fault name check ~right ours ~wrong published =
   strings "the published code" wrong (check published);
   List.iter (fun ours -> strings "ours" right (check ours)) ours
 
-(* --- 3. The wake-up that is lost ---------------------------------------------- *)
+(* --- 3. The lost wake-up ------------------------------------------------------ *)
 
-(* What happens between threads here must not use what is tested. *)
+(* The threads of these tests must not communicate through the tested code. *)
 let await flag = eventually "the other thread" (fun () -> Atomic.get flag)
 let set flag = Atomic.set flag true
 
-(* Resumes a waiting task, by the resumer that it left in [cell]. *)
+(* Resumes a waiting task through the resumer in [cell]. *)
 let resume cell outcome =
   eventually "a task waits" (fun () -> Atomic.get cell <> None);
   match Atomic.get cell with
   | Some resumer -> yes "it was waiting" (resumer outcome)
-  | None -> assert false (* it is set once *)
+  | None -> assert false (* it is set once and never cleared *)
 
-(* Another thread looks into the queue while a task is in it; the loop drains the
-   queue, finds it empty and goes to sleep; then the other thread pushes. Whether
-   that wakes the loop. *)
+(* Tests whether a push wakes the loop in this order. Another thread looks into the queue
+   while a task is in it. The loop empties the queue and goes to sleep. Then the other
+   thread pushes. *)
 let published_wakes () =
   let looked = Atomic.make false and asleep = Atomic.make false in
   let resumed = Atomic.make false and signalled = Atomic.make false in
@@ -328,7 +328,7 @@ let published_wakes () =
   in
   let main () =
     ignore (Paper.fork (fun () -> Effect.perform (Paper.Suspend block)));
-    (* This one is in the queue while the other thread looks. *)
+    (* This task is in the queue while the other thread looks. *)
     ignore (Paper.fork Paper.yield);
     await looked
   and other () =
@@ -341,8 +341,8 @@ let published_wakes () =
       | () -> true
       | exception Stuck -> false)
 
-(* Our loop goes to sleep in its host: here, the host has the other thread resume
-   the task just before, or just after, the loop announces that it sleeps. *)
+(* Our loop sleeps in its host. Here the host lets the other thread resume the task just
+   before or just after the loop announces that it sleeps. *)
 let ours_wakes ~before place () =
   let waiting = Atomic.make None in
   let block resumer =
@@ -400,11 +400,12 @@ let () =
             ~wrong:[] published;
           fault "1. Some v does not continue a cancelled task"
             some_v_of_a_cancelled_task ~right:[ "unwound" ] both
-            ~wrong:[ "went on" ] published;
-          fault "2. a task that was told true has the lock"
+            ~wrong:[ "continued" ] published;
+          fault "2. a task whose resumer returned true has the lock"
             told_true_then_cancelled ~right:[ "t1"; "t2" ] both
             ~wrong:[ "stuck" ] corrected;
-          (* what happens between two suspensions of the loop, if they are the only ones *)
+          (* This test needs two suspensions of the loop with none in between. A debugged
+             program has others. *)
           test "3. no wake-up is lost"
             (if debugged then ignore else lost_wake_up);
           fault "7. a cancelled task is unwound at once" unwound_at_once

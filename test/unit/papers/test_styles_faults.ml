@@ -1,5 +1,5 @@
-(* The faults of the promise monad as it was published. Each is a check that fails on that
-   code and holds for ours: both are asserted. *)
+(* The faults of the promise monad as it was published. Each check must fail on that code
+   and hold for ours. *)
 
 open Concord_test_support
 open Check
@@ -24,7 +24,7 @@ module type IMPLEMENTATION = sig
   val take_mvar : 'a mvar -> 'a t
 end
 
-(* What is said, and how [start] ends. *)
+(* The checks return the recorded words, the last of which tells how [start] ended. *)
 module Checks (I : IMPLEMENTATION) = struct
   open I
 
@@ -63,7 +63,7 @@ module Checks (I : IMPLEMENTATION) = struct
       say (string_of_int n);
       if n = 3 then stop () else yield () >>= thread (n + 1)
     in
-    (* in the order in which both begin with [yield] *)
+    (* Both begin with [yield] in this order. *)
     spawn (fun () -> yield () >>= thread 1);
     spawn (fun () -> yield () >>= thread 1);
     start say;
@@ -142,17 +142,17 @@ module Checks (I : IMPLEMENTATION) = struct
     [
       ("threads start in the order of spawn", order);
       ("halt ends", halts);
-      ("nobody survives stop", survive_stop);
+      ("no thread survives stop", survive_stop);
       ("nothing runs before start, again", before_start);
       ("stop, at once", stops_at_once);
       ("an exception, at once", raises_at_once);
-      ("nobody survives an exception", survive_exceptions);
+      ("no thread survives an exception", survive_exceptions);
       ("two readers", two_readers);
       ("two writers", two_writers);
     ]
 end
 
-(* In the order of [all]: theirs, ours. *)
+(* The results for the published code and for ours, in the order of [all]. *)
 let expected =
   [
     ([ "c"; "b"; "a"; "end" ], [ "a"; "b"; "c"; "end" ]);
@@ -176,14 +176,14 @@ let check (i, (name, (theirs, ours))) =
       strings "as published" theirs ((snd (List.nth Published.all i)) ());
       strings "ours" ours ((snd (List.nth Ours.all i)) ()))
 
-(* A set that waits for ever ends, and nobody is told. *)
+(* [start] returns although a thread waits forever, and doesn't raise. *)
 let deadlock () =
   let module Published = Promise_monad.Make () in
   Published.(spawn (fun () -> take_mvar (make_mvar ())));
   Published.start ()
 
-(* Who was still to go on does so when [start] is called again; if that did not fail,
-   because it starts all over. *)
+(* Threads that could still run stay in the queue after [stop]. They would run at the next
+   [start], but that fails, because it starts all over. *)
 let survivors () =
   let module Published = Promise_monad.Make () in
   traced [ "survived" ] @@ fun say ->

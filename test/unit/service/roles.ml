@@ -1,5 +1,5 @@
-(* Services that are sent signals, in a process of their own. What they print tells the test
-   how far they are. *)
+(* Services that get signals in a process of their own. Their output tells the test how far
+   they are. *)
 
 open Concord
 
@@ -12,7 +12,7 @@ let name signal =
   else if signal = Sys.sigint then "SIGINT"
   else string_of_int signal
 
-(* A handler of OCaml, which nobody runs while the only thread waits. *)
+(* OCaml's own signal handler, which doesn't run while the only thread waits. *)
 let naive () =
   Sys.set_signal Sys.sigterm (Signal_handle (fun _ -> say "heard"));
   say "ready";
@@ -33,7 +33,7 @@ let crowd () =
   ignore (Promise.await (Promise.all threads) : unit list);
   say "SIGTERM"
 
-(* Tasks that always have something to do, or wait for a moment. *)
+(* The tasks always have work to do, or wait only briefly. *)
 let busy () =
   let stop = Signal.once [ Sys.sigterm; Sys.sigint ] in
   let box = Mvar.create_empty () in
@@ -56,7 +56,7 @@ let busy () =
   ignore (Tasks.both (fun () -> send 0) receive : unit * unit);
   say (name (Promise.await stop))
 
-(* It takes no notice of the first signal. *)
+(* Ignores the first signal. *)
 let stuck () =
   let stop = Signal.once [ Sys.sigterm ] in
   say "ready";

@@ -1,4 +1,4 @@
-(* The parent of a service, which stops it by a signal. *)
+(* The parent of a service, which stops it with a signal. *)
 
 open Concord_test_support
 open Check
@@ -15,7 +15,7 @@ let with_child program role host f =
   let output = Unix.in_channel_of_descr to_read in
   Fun.protect
     ~finally:(fun () ->
-      (* It has ended, unless the test fails. *)
+      (* The child has ended unless the test fails. *)
       (try Unix.kill pid Sys.sigkill with Unix.Unix_error _ -> ());
       close_in output)
     (fun () -> f { pid; output })
@@ -76,7 +76,7 @@ let shutdown program host () =
   List.iter (says child) [ "closing"; "last"; "drained" ];
   ends child
 
-(* The moment is drawn; nothing depends on it. *)
+(* The moment is random, and nothing depends on it. *)
 let at_any_moment program host () =
   for _ = 1 to 20 do
     with_child program "busy" host @@ fun child ->

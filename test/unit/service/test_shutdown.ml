@@ -14,7 +14,7 @@ let is_drained what value (ended : _ Shutdown.ended) =
   no (what ^ ": cut short") ended.cut_short;
   yes (what ^ ": failures") (ended.failures = [])
 
-(* --- Drained ---------------------------------------------------------------- *)
+(* --- The service drains in time --------------------------------------------- *)
 
 let drained () =
   traced [ "main"; "close a"; "close b"; "x"; "end" ] @@ fun say ->
@@ -63,7 +63,7 @@ let main_is_first () =
   let close = [ (fun () -> incr closed) ] in
   is_drained "ended" 1 (Shutdown.run ~close ~stop ~grace:0. (fun () -> 1));
   int "closed" 1 !closed;
-  int "nobody waits for stop" 0 (Promise.waiters stop);
+  int "no task waits for stop" 0 (Promise.waiters stop);
   is_drained "nothing to close" 2
     (Shutdown.run ~stop ~grace:infinity (fun () -> 2))
 
@@ -106,7 +106,7 @@ let main_fails () =
           explode ()));
   int "closed again" 2 !closed
 
-(* --- Cut short ---------------------------------------------------------------- *)
+(* --- The service is cut short ------------------------------------------------- *)
 
 let stopped = Promise.of_value ()
 
@@ -140,7 +140,7 @@ let closer_hangs () =
   in
   yes "cut short" ended.cut_short;
   int "unwound" 3 !unwound;
-  int "those after it" 2 !after_it;
+  int "the closers after it" 2 !after_it;
   yes "a failure" (List.map fst ended.failures = [ Boom ])
 
 let late_value () =

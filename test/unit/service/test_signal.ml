@@ -6,7 +6,7 @@ module Caught = Concord_stub.Caught_signals
 let me = Unix.getpid ()
 let send signal = Unix.kill me signal
 
-(* What the program's own handler was called with. *)
+(* Counts the calls of the program's own handler. *)
 let handled = Atomic.make 0
 let handle _ = Atomic.incr handled
 let is_handled n = eventually "handled" (fun () -> Atomic.get handled = n)
@@ -20,8 +20,8 @@ let usr1 = Sys.sigusr1
 let usr2 = Sys.sigusr2
 let usr1_handled f () = with_handler usr1 (Signal_handle handle) f
 
-(* The disposition is the program's again. Of a handler in C, OCaml says that it is the
-   default. *)
+(* Checks that the program's disposition is back. OCaml reports the default for a handler in
+   C. *)
 let is_restored () =
   yes "the disposition"
     (match Sys.signal usr1 (Signal_handle handle) with
@@ -92,7 +92,7 @@ let ignored_before () =
   send usr1;
   yes "ignored again" (Sys.signal usr1 Signal_ignore = Signal_ignore)
 
-(* The default of SIGWINCH is to do nothing, also while it is caught no more. *)
+(* By default SIGWINCH does nothing. This must still hold when it is no longer caught. *)
 let default_before () =
   let p = Signal.once [ 28 ] in
   send 28;
@@ -111,7 +111,7 @@ let replaced () =
   int "caught again" usr1 (Promise.await p);
   is_restored ()
 
-(* A call that sleeps is not interrupted. *)
+(* The signal must not interrupt a system call that sleeps. *)
 let restarts () =
   let to_read, to_write = Unix.pipe ~cloexec:true () in
   let p = Signal.once [ usr1 ] in
@@ -144,7 +144,8 @@ let refuses what names f =
       List.iter (fun name -> yes text (contains text name)) names
 
 let bad_input () =
-  refuses "nothing" [ "Signal.once"; "no signal" ] (fun () -> Signal.once []);
+  refuses "nothing" [ "Signal.once"; "list of signals is empty" ] (fun () ->
+      Signal.once []);
   List.iter
     (fun signal ->
       refuses (string_of_int signal)
@@ -218,9 +219,10 @@ let once_outlives_watch () =
 
 (* --- The handler, without a reader -------------------------------------------- *)
 
-(* So a second signal ends a program of which no thread runs. *)
+(* Without a reader, the second signal goes to the program's own handler. So it ends a
+   program in which no thread runs. *)
 let without_reader () =
-  (* The pipe is that of the module, which exists after its first use. *)
+  (* The pipe belongs to the module, and exists after its first use. *)
   Promise.fill (Signal.once [ usr1 ]) 0;
   let n = Option.get (Caught.number usr1) in
   let since = Option.get (Caught.catch Unix.stdin n ~every:false) in
@@ -266,18 +268,18 @@ let forked () =
          is_handled 1;
          true)
     = WEXITED 0);
-  yes "what its parent waited for"
+  yes "the signal that its parent waited for"
     (in_child (fun () ->
          ignore (Signal.once [ usr1 ] : int Promise.t);
          Unix.kill (Unix.getpid ()) Sys.sigterm;
          false)
     = WSIGNALED Sys.sigterm);
-  no "the parent was told nothing" (Promise.is_resolved p);
+  no "the parent's promise is pending" (Promise.is_resolved p);
   send usr1;
   int "its own signal" usr1 (Promise.await p);
   is_restored ()
 
-(* There is one thread, and the reader, which blocks all signals. *)
+(* The only other thread is the reader, which blocks all signals. *)
 let masked () =
   let blocked =
     in_child (fun () ->
@@ -308,7 +310,7 @@ let pending_in_domain () =
   int "the domain has ended" usr1 (Promise.await p);
   is_restored ()
 
-(* Promises come and are given up, in several threads, while one waits. *)
+(* Several threads create and withdraw promises while one thread waits. *)
 let racing in_place () =
   let stop = Atomic.make false in
   let come_and_go () =
@@ -335,10 +337,10 @@ let many () =
   List.iter (fun p -> int "which" usr1 (Promise.await p)) promises;
   is_restored ()
 
-(* --- The reason ------------------------------------------------------------------- *)
+(* --- Why OCaml's handlers are not enough ------------------------------------------ *)
 
-(* If this fails, OCaml runs handlers while all threads wait, and a promise that a handler
-   fills is enough. The first signals may come before the thread sleeps. *)
+(* If this fails, OCaml runs handlers while all threads wait. Then a promise that a handler
+   fills would be enough. The first signals may come before the thread sleeps. *)
 let naive () =
   Stopping.with_child "./stopped.exe" "naive" "thread" @@ fun child ->
   Stopping.says child "ready";
@@ -366,9 +368,9 @@ let () =
   let test name f = test name (usr1_handled f) in
   run "signals"
     ([
-       (* first, as that of another test may be about to end *)
+       (* This comes first, because the reader of another test might be about to end. *)
        ("the reader", [ test "it ends" reader_ends ]);
-       (* then: OCaml forbids to fork after a domain *)
+       (* This comes second, because OCaml can't fork after a domain was spawned. *)
        ("fork", [ test "a child" forked; test "blocked by all" masked ]);
        ( "once",
          [
@@ -394,9 +396,9 @@ let () =
            test "before a promise" once_outlives_watch;
          ] );
        ( "the handler",
-         test "nobody reads" without_reader
+         test "no reader" without_reader
          :: Concord_test_proc.only "whether a process sleeps"
-              [ test "of OCaml: not while all threads wait" naive ] );
+              [ test "OCaml's does not run while all threads wait" naive ] );
        ( "at once",
          [
            test "threads" (racing thread);

@@ -1,4 +1,6 @@
-(* Barriers, and what they should do. *)
+(* Barriers, and a description of them. When the last party arrives, the barrier asks all
+   waiters. If one refuses, the others were asked in vain. Each of them is away until its
+   task comes back or gives up. *)
 
 open Compared
 module Check = Concord_test_support.Check
@@ -10,7 +12,7 @@ let initial = function Task -> Barrier.Stays | Event -> Barrier.Leaves
 
 let real parties how ~log =
   let t = Barrier.create parties and waiters = waiters log in
-  (* Those that accepted, in this order, and have not looked yet. *)
+  (* The waiters that accepted and whose tasks haven't run yet, in this order. *)
   let asked = ref [] in
   let enlist arrival number answer =
     let show trial =
@@ -23,11 +25,11 @@ let real parties how ~log =
   let is_away ((arrival : Barrier.arrival), _, _, _) =
     Atomic.get arrival.slot.arg = Barrier.Away
   in
-  (* The first that was asked in vain. *)
+  (* Applies [act] to the first waiter that was asked in vain. *)
   let away act =
     asked := List.filter is_away !asked;
     match !asked with
-    | [] -> "nobody is away"
+    | [] -> "no waiter is away"
     | first :: others ->
         asked := others;
         act first
@@ -37,11 +39,12 @@ let real parties how ~log =
     | Poll, Publicly ->
         string_of_bool (Concord.Event.poll (Barrier.await_evt t) = Some ())
     | Poll, _ ->
-        (* One of two may have to wait after all. *)
+        (* With two parties, the step may have to wait although it began. *)
         let how = if parties = 2 then By_attempt else how in
         string_of_bool (perform how t.state Barrier.await_step t = Some true)
     | Come_back, _ ->
-        (* What comes too late for the task is kept for its next wait. *)
+        (* An exception that comes too late for the task is kept for its next wait. Raise it
+           here. *)
         away (fun (arrival, _, number, answer) ->
             let waits = enlist arrival number answer in
             Late.raise_kept ();
@@ -63,7 +66,8 @@ let real parties how ~log =
     look;
   }
 
-(* In the queue until the round has passed, or it has refused or withdrawn. *)
+(* A slot stays in the queue until its round has passed, or its waiter has refused or
+   withdrawn. *)
 type slot = { waiter : role waiter; mutable is_away : bool }
 
 let expected parties ~log =
@@ -95,7 +99,7 @@ let expected parties ~log =
   and settle () = if is_ready 0 then ignore (try_out 0 : bool) in
   let away act =
     match List.find_opt (fun slot -> slot.is_away) !q with
-    | None -> "nobody is away"
+    | None -> "no waiter is away"
     | Some slot ->
         slot.is_away <- false;
         let result = act slot in
@@ -135,7 +139,7 @@ let barrier parties =
 
 let all = List.map barrier [ 2; 3; 5 ]
 
-(* --- A handler raises wherever something is allocated ---------------------------- *)
+(* --- A handler raises at each allocation ----------------------------------------- *)
 
 type task = {
   arrival : Barrier.arrival;
@@ -143,7 +147,7 @@ type task = {
   mutable asked : int;
 }
 
-(* The resumer allocates nothing, because it has to decide before. *)
+(* The resumer allocates nothing, so no handler can raise before it has decided. *)
 let come ?(accepts = true) t task =
   task.waiter <- Waiter.make task.arrival;
   task.waiter.resumer <-
@@ -166,7 +170,7 @@ let arrive ?accepts t =
 
 let poll t = Concord.Event.poll (Barrier.await_evt t) = Some ()
 
-(* Of three; the first was asked in vain, and two more came. *)
+(* A barrier of three. The first waiter was asked in vain, and two more came. *)
 let first_is_away () =
   let t = Barrier.create 3 in
   let first = arrive t in
@@ -179,12 +183,12 @@ let is_open t what =
   let none = Barrier.waiters t = 0 in
   if not none then Check.yes (what ^ ": it is open") (poll t);
   let s = Atomic.get t.state in
-  Check.yes (what ^ ": nobody waits")
+  Check.yes (what ^ ": no task waits")
     (s.arrived = 0 && s.away = 0 && (not s.trying) && Waiters.is_empty s.slots)
 
 let times_asked n what task = Check.int what n task.asked
 
-(* If it was not done, the operation withdraws, and then [await] leaves. *)
+(* If the operation was not performed, it withdraws, and then [await] leaves. *)
 let comes_back () =
   let t, first, others = first_is_away () in
   ( (fun () -> ignore (come t first : bool)),
@@ -234,7 +238,7 @@ let fails () =
       let _other = arrive t in
       is_open t what )
 
-(* A handler raises in a task that was let through, before it has looked. *)
+(* A handler raises in a task that the barrier has let through, before the task runs. *)
 let is_through () =
   let t = Barrier.create 3 in
   let first = arrive t and _other = arrive t in
@@ -247,7 +251,7 @@ let interrupted =
   let test name make =
     Check.test name (fun () -> Concord_test_support.Interrupting.all_of make)
   in
-  Check.test "a task that is through leaves" is_through
+  Check.test "a task that was let through leaves" is_through
   :: List.concat_map Concord_test_support.Interrupting.only
        [
          test "the last one arrives" passes;
@@ -255,5 +259,5 @@ let interrupted =
          test "the first of two refuses" refuses;
          test "a trial fails" fails;
          test "one comes back" comes_back;
-         test "one that is away leaves" leaves;
+         test "a task that is away leaves" leaves;
        ]

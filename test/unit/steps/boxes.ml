@@ -1,4 +1,4 @@
-(* What passes values, and what they should do. *)
+(* Structures that pass values, and descriptions of them. *)
 
 open Compared
 
@@ -23,9 +23,9 @@ type mvar_role =
   | Reader
   | Holder
   | Putter
-  | Asleep of mvar_role  (** In a thread that sleeps. *)
+  | Asleep of mvar_role  (** Waits in a thread that sleeps. *)
   | Impatient
-  | Nudged  (** Comes back to hold. *)
+  | Nudged  (** Was nudged and comes back to hold the value. *)
 
 let rec request role : Mvar.request =
   let came comes = { Mvar.to_hold with comes } in
@@ -65,7 +65,7 @@ let real_mvar ~in_order how ~log =
         let old = Option.get (use Holder) in
         ignore (perform how t Mvar.put_back (old + n) : unit option);
         int old
-    | (Give | Vacate), _ when not (is_held ()) -> "nobody holds it"
+    | (Give | Vacate), _ when not (is_held ()) -> "no task holds it"
     | Give, Publicly -> unit (Mvar.give_back t n)
     | Give, _ -> some unit (perform how t Mvar.put_back n)
     | Vacate, _ -> some unit (perform how t Mvar.vacate ())
@@ -95,7 +95,7 @@ type mvar_state = Empty | Full of int | Held
 
 let expected_mvar ~in_order ~log =
   let state = ref Empty and takers = ref [] and putters = ref [] in
-  (* How often the nudged task was overtaken, or -1. *)
+  (* Counts how often the nudged task was overtaken, or is -1 if there is none. *)
   let overtaken = ref (-1) in
   let is_nudged w =
     match w.role with Asleep Holder | Nudged -> not in_order | _ -> false
@@ -159,7 +159,7 @@ let expected_mvar ~in_order ~log =
     | (Take | Come_back | Read | Swap | Modify | Put), _ -> "none"
     | Give, Held -> unit (give n)
     | Vacate, Held -> unit (vacate ())
-    | (Give | Vacate), _ -> "nobody holds it"
+    | (Give | Vacate), _ -> "no task holds it"
     | Give_up, _ -> unit (give_up ())
   and enlist role number answer =
     let w = { role; number; answer } in
@@ -223,7 +223,7 @@ let mvar name ~in_order =
 type channel_op = Send | Receive | Close
 type channel_role = Sender | Receiver
 
-(* A step that begins to meet someone may have to wait after all. *)
+(* A step that begins to meet a waiter may have to wait after all. *)
 let real_channel how ~log =
   let t = Rendezvous.create () and waiters = waiters log in
   let act op n =
@@ -233,7 +233,7 @@ let real_channel how ~log =
     | Send, _ -> some unit (Step.attempt t Rendezvous.send_step n)
     | Receive, Publicly -> option (Rendezvous.try_receive t)
     | Receive, _ -> option (Step.attempt t Rendezvous.receive_step ())
-    (* rarely *)
+    (* Closing is rare, because it ends everything. *)
     | Close, _ when n < 50 -> "not yet"
     | Close, Publicly -> unit (Rendezvous.close t)
     | Close, _ -> some unit (perform how t Rendezvous.close_step ())
@@ -303,7 +303,7 @@ let channel =
       make = (function Expected -> expected_channel | how -> real_channel how);
     }
 
-(* --- What all wait for ------------------------------------------------------------ *)
+(* --- Structures that resume all waiters ------------------------------------------- *)
 
 let parties = 8
 
@@ -323,7 +323,7 @@ let real_latch how ~log =
   in
   { act; enlist; withdraw = withdraw waiters; look }
 
-(* [come] is whether a waiter may come. *)
+(* [come] tells whether a waiter may come. *)
 let expected_crowd ~log ~act ~come ~show =
   let q = ref [] in
   let resume_all outcome =
@@ -488,7 +488,7 @@ let real_promise how ~log =
   in
   let act op n =
     match op with
-    (* rarely *)
+    (* These are rare, because they end everything. *)
     | _ when n < 30 -> "not yet"
     | Fill -> resolve (fun t -> Promise.settle t (Value n)) (Promise.Value n)
     | Fail ->
@@ -537,7 +537,7 @@ type lazy_role = Forcer | Watcher
 
 let turn = function Forcing.Yours -> "yours" | Settled -> "settled"
 
-(* That it is settled ends all: so that comes rarely. *)
+(* Settling is rare, because it ends everything. *)
 let is_rare n = n < 45
 let failed = Forcing.Failed (Not_found, Printexc.get_callstack 0)
 

@@ -1,15 +1,14 @@
-(* Random commands to several instances of a structure, in states with waiters of every kind:
-   after each command all instances have to look the same, and have to have resumed the same
-   waiters, with the same outcomes, in the same order. *)
+(* Random commands for several instances of a structure, in states with waiters of every
+   kind. After each command all instances must look the same. They must have resumed the
+   same waiters, with the same outcomes, in the same order. *)
 
 (** How an instance performs its operations. *)
 type how =
-  | Publicly  (** By the structure's functions, with their fast paths. *)
+  | Publicly  (** By the structure's functions with their fast paths. *)
   | By_attempt  (** Each step by [Step.attempt]. *)
-  | By_surely  (** By [Step.surely], if the step need not wait. *)
-  | Chained  (** By [Step.At], as a part of a chain of another word. *)
-  | Expected
-      (** As described here, over lists, without anything of the library. *)
+  | By_surely  (** By [Step.surely] if the step need not wait. *)
+  | Chained  (** By [Step.At], as a part of another atomic's chain. *)
+  | Expected  (** As described here over lists, without code of the library. *)
 
 let hows = [ Publicly; By_attempt; By_surely; Chained; Expected ]
 
@@ -20,17 +19,18 @@ let name_of = function
   | Chained -> "a chain"
   | Expected -> "expected"
 
-(** What a waiter's resumer does. *)
+(** The answer of a waiter's resumer. *)
 type answer = Accepts | Refuses | Raises  (** After it has accepted. *)
 
 exception Struck
 
 type ('op, 'role) instance = {
   act : 'op -> int -> string;
-      (** With the number of the command, for a value. The string is the result.
-      *)
+      (** Gets the number of the command, which serves as a value. The string is
+          the result. *)
   enlist : 'role -> int -> answer -> bool;
-      (** A waiter of this number; [false] if it need not wait. *)
+      (** Adds a waiter with this number. Returns [false] if it need not wait.
+      *)
   withdraw : int -> unit;
   look : unit -> string;
 }
@@ -41,16 +41,16 @@ type structure =
       ops : 'op array;
       roles : 'role array;
       make : how -> log:(int -> string -> unit) -> ('op, 'role) instance;
-          (** [log] is called with a waiter's number and its outcome. *)
+          (** [log] is called with a waiter's number and outcome. *)
     }
       -> structure
 
-(* --- With the library ------------------------------------------------------- *)
+(* --- The library's instances ------------------------------------------------ *)
 
 let unit () = "()"
 let some show = function Some v -> show v | None -> "none"
 
-(** The step is performed, whichever way. [None] if it has to wait. *)
+(** Performs the step in the given way. Returns [None] if it has to wait. *)
 let perform (type s x r) how (word : s Atomic.t)
     (step : x -> s -> (s, r) Step.t) x : r option =
   match (how, step x (Atomic.get word)) with
@@ -89,12 +89,12 @@ let enlist { log; leave } operation show t arg number answer =
 
 let withdraw { leave; _ } number = (Hashtbl.find leave number) ()
 
-(* That of a thread that sleeps until the program ends. *)
+(* The sleeper of a thread that sleeps until the program ends. *)
 let asleep =
   let found = Atomic.make Sleeper.never in
   let forever, _ = Unix.pipe () in
   let sleep () =
-    (* that of a thread is known once some thread has slept *)
+    (* A thread's sleeper is known only after some thread has slept. *)
     Sleeper.while_asleep ignore;
     let mine = Sleeper.mine () in
     Sleeper.while_asleep (fun () ->
@@ -107,14 +107,14 @@ let asleep =
   done;
   Atomic.get found
 
-(* What a waiter is told that is nudged. *)
+(* The outcome of a waiter that is nudged. *)
 let nudged = Printexc.to_string Operation.Nudged
 
-(* --- As expected -------------------------------------------------------------- *)
+(* --- The description ---------------------------------------------------------- *)
 
 type 'role waiter = { role : 'role; number : int; answer : answer }
 
-(* Raised in the end, when all is done. *)
+(* Raised at the end of the command, when everything else is done. *)
 let struck = ref false
 
 let resume log w outcome =
@@ -142,7 +142,7 @@ let expected { act; enlist; withdraw; look } =
 type ('op, 'role) observed = {
   how : how;
   instance : ('op, 'role) instance;
-  seen : Buffer.t;  (** Of this command. *)
+  seen : Buffer.t;  (** The outcomes of this command. *)
 }
 
 let or_exception f =
@@ -150,7 +150,7 @@ let or_exception f =
 
 let one_run random (Structure { name; ops; roles; make }) =
   let commands = ref [] in
-  (* Numbers of those who wait, and have not been resumed. *)
+  (* The numbers of waiters that have not been resumed. *)
   let waiting = Hashtbl.create 16 in
   let observe how =
     let seen = Buffer.create 80 in
@@ -224,7 +224,7 @@ let one_run random (Structure { name; ops; roles; make }) =
            instance.act ops.(op) number)
         : string)
   in
-  (* Some runs have few waiters, and others many. *)
+  (* Some runs have few waiters, and others have many. *)
   let comers = 1 + Random.State.int random 6 in
   for number = 1 to 60 do
     let n = Random.State.int random 12 in

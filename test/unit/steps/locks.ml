@@ -1,18 +1,18 @@
-(* The locks and semaphores, and what they should do. *)
+(* Locks and semaphores, and descriptions of them. *)
 
 open Compared
 
-(* How somebody waits who asks for permits. *)
+(* How the task waits that requests permits. *)
 type sleep =
   | Awake
-  | Asleep  (** In a thread that sleeps: it is nudged. *)
+  | Asleep  (** In a thread that sleeps, so it is nudged. *)
   | Impatient  (** The same, but it was nudged long ago. *)
-  | Nudged  (** It comes back, to the front. *)
+  | Nudged  (** It was nudged and comes back, to the front of the queue. *)
 
 type mode =
-  | Read  (** One permit. *)
-  | Few  (** Of a semaphore. *)
-  | Write  (** All permits. *)
+  | Read  (** Takes one permit. *)
+  | Few  (** Takes some permits of a semaphore. *)
+  | Write  (** Takes all permits. *)
 
 type op =
   | Try of mode
@@ -22,9 +22,9 @@ type op =
   | Give_up of mode
   | Try_many
   | Give_many
-  | Downgrade  (** Of a lock to read and write. *)
+  | Downgrade  (** Downgrades a write lock to a read lock. *)
 
-let many = 70 (* more than those whose states are constants *)
+let many = 70 (* more than the numbers whose states are constants *)
 
 type description = {
   name : string;
@@ -36,7 +36,7 @@ type description = {
 
 let amount = function Read -> 1 | Few -> 3 | Write -> Permits.all
 
-(* --- With the library ------------------------------------------------------------ *)
+(* --- The library's locks --------------------------------------------------------- *)
 
 let request { aside; _ } mode sleep =
   let request = { (Permits.request (amount mode)) with aside = aside mode } in
@@ -46,7 +46,7 @@ let request { aside; _ } mode sleep =
   | Impatient -> { request with comes = Nudge.of_impatient asleep }
   | Nudged -> { request with comes = Nudge.of_nudged asleep }
 
-(* What the structure adds to the permits. *)
+(* The functions that a structure adds to the permits. *)
 module type Lock = sig
   type t
 
@@ -120,7 +120,7 @@ let real (module Lock : Lock) description how ~log =
   in
   { act; enlist; withdraw = withdraw waiters; look }
 
-(* --- As expected -------------------------------------------------------------- *)
+(* --- The description ---------------------------------------------------------- *)
 
 type waits = (mode * sleep) waiter
 
@@ -136,7 +136,7 @@ let less_promised p amount =
   p.promised <- max 0 (p.promised - amount);
   if p.promised = 0 then p.overtaken <- 0
 
-(* Serves those who can be served. *)
+(* Serves the waiters for which there are enough permits. *)
 let rec serve description log p =
   match (p.first, p.second) with
   | w :: first, _ when amount (fst w.role) <= p.free - p.promised ->
@@ -160,7 +160,7 @@ and hand_to description log p w =
   end;
   serve description log p
 
-(* How the permits are taken, if they are. *)
+(* Decides whether and how a task takes the permits. *)
 let how_to_take p mode sleep =
   let amount = amount mode in
   if amount > p.free then `Wait
@@ -243,7 +243,7 @@ let expected_permits (description : description) ~log =
   in
   expected { act; enlist; withdraw; look }
 
-(* --- Each of them ------------------------------------------------------------------ *)
+(* --- The structures ---------------------------------------------------------------- *)
 
 let structure (description : description) (module Lock : Lock) modes ~more =
   let each f = Array.concat (List.map (fun mode -> f mode) modes) in

@@ -1,4 +1,4 @@
-(* Pools and queues of work, and what they should do. *)
+(* Pools and work queues, and descriptions of them. *)
 
 open Compared
 
@@ -12,7 +12,7 @@ type pool_role = User | At_end
 let limit = 3
 let grant = function Pool.To_make -> "to make" | Idle v -> int v
 
-(* What is disposed of is another matter: here the steps are compared. *)
+(* Compares only the steps, which don't dispose of resources. *)
 let real_pool how ~log =
   let t = Pool.create limit (fun () -> 0) and waiters = waiters log in
   let act op n =
@@ -123,7 +123,7 @@ let pool =
 type queue_op =
   | Add
   | Take
-  | Withdraw of int  (** One of the items that were added. *)
+  | Withdraw of int  (** Withdraws one of the added items. *)
   | Drain
   | Close
 
@@ -134,7 +134,7 @@ let list vs = "[" ^ String.concat " " (List.map int vs) ^ "]"
 
 let real_queue how ~log =
   let t = Work_queue.create capacity and waiters = waiters log in
-  (* The newest ticket first. *)
+  (* The newest ticket comes first. *)
   let tickets = ref [] in
   let added number =
     tickets := { Work_queue.queue = t; number } :: !tickets;
@@ -173,7 +173,8 @@ let real_queue how ~log =
   in
   { act; enlist; withdraw = withdraw waiters; look }
 
-(* An item is a value and its ticket, of which the newest comes first. *)
+(* An item is a reference to its value, which also serves as its ticket. The newest ticket
+   comes first. *)
 let expected_queue ~log =
   let items = ref [] and closed = ref false in
   let tickets = ref [] and adders = ref [] and takers = ref [] in
@@ -203,7 +204,7 @@ let expected_queue ~log =
   let add n =
     let ticket = ref n in
     if not (put n) then items := !items @ [ ticket ];
-    (* the ticket is lost if a resumer raises *)
+    (* If a resumer raises, the ticket is lost. *)
     if not !struck then tickets := ticket :: !tickets;
     "added"
   in

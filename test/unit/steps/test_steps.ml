@@ -1,5 +1,5 @@
-(* Each structure's functions, and its steps performed in each way that the driver has, against
-   a description over lists. The same CONCORD_SEED draws the same commands. *)
+(* Compares each structure's functions with its steps, performed in each of the driver's
+   ways, and with a description over lists. The same CONCORD_SEED draws the same commands. *)
 
 open Concord_test_support.Check
 

@@ -1,5 +1,5 @@
-(* A bounded buffer made of a mutex and two conditions, between threads, domains and
-   tasks of Fifo. *)
+(* A bounded buffer made of a mutex and two conditions, shared by threads, domains and tasks
+   of Fifo. *)
 
 open Concord
 open Concord_test_support
@@ -43,5 +43,5 @@ let run () =
   join ();
   Check.yes "bounded" (!most <= capacity);
   Check.int "every value arrives once" (each * (each + 1)) !sum;
-  Check.int "nobody waits" 0
+  Check.int "no task waits" 0
     (Condition.waiters not_full + Condition.waiters not_empty)

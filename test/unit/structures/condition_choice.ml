@@ -8,7 +8,8 @@ open Check
 let create () = (Condition.create (), Mutex.create ())
 let waiting c n = int "waiters" n (Condition.waiters c)
 
-(* Holds the mutex around a choice; says what was chosen, with the mutex. *)
+(* Holds the mutex around a choice. Reports the chosen alternative while it holds the mutex
+   again. *)
 let chooser (c, m) box say =
   Hand.start @@ fun () ->
   Mutex.lock m;
@@ -34,7 +35,7 @@ let signalled () =
   waiting c 1;
   no "unlocked" (Mutex.is_locked m);
   Condition.signal c;
-  yes "nobody takes it" (Mvar.try_put box ());
+  yes "no task takes it" (Mvar.try_put box ());
   Hand.settle ();
   Hand.result task;
   yes "it is there" (Mvar.take_available box = Some ());
@@ -55,7 +56,7 @@ let other_chosen () =
   waiting c 0;
   no "unlocked" (Mutex.is_locked m)
 
-(* What is ready is chosen without unlocking. *)
+(* An alternative that is ready is chosen without unlocking the mutex. *)
 let other_ready () =
   traced [ "box"; "unlocks"; "next" ] @@ fun say ->
   let ((c, m) as cm) = create () and box = Mvar.create () in
@@ -67,7 +68,7 @@ let other_ready () =
   Hand.result task;
   waiting c 0
 
-(* The mutex is busy: it is waited for, whatever was chosen. *)
+(* The mutex is held by another task, so the choice has to wait for it, whatever was chosen. *)
 let busy decide result () =
   traced [ "the owner unlocks"; result; "unlocks" ] @@ fun say ->
   let ((c, m) as cm) = create () and box = Mvar.create_empty () in
@@ -133,8 +134,8 @@ let not_locked () =
   int "withdrawn" 0 (Mvar.waiters box);
   no "not locked" (Mutex.is_locked m)
 
-(* An alternative that is ready for a moment: whoever is faster than the task signals
-   meanwhile, as soon as the task has unlocked the mutex. *)
+(* An alternative that is ready only for a moment. As soon as the task has unlocked the
+   mutex, a faster one signals. *)
 let gone_again (c, m) flag =
   let ready = ref true in
   let attempt () () =
@@ -158,7 +159,7 @@ let gone_again (c, m) flag =
     () ()
 
 let begins_again () =
-  (* The alternatives are tried in random orders. *)
+  (* The alternatives are tried in random orders, so this repeats. *)
   for _ = 1 to 100 do
     let ((c, m) as cm) = create () and flag = ref false in
     let event = gone_again cm flag in
@@ -177,7 +178,7 @@ let begins_again () =
     no "a signal was missed" (Hand.waits task)
   done
 
-(* The first one would unlock it, and so would the second. *)
+(* Each of the two alternatives would unlock the mutex, so this is refused. *)
 let twice_with_one_mutex () =
   let c, m = create () and other = Condition.create () in
   let task =
@@ -186,7 +187,8 @@ let twice_with_one_mutex () =
     Event.select [ Condition.wait_evt c m; Condition.wait_evt other m ]
   in
   raises "twice"
-    (Invalid_argument "Condition.wait_evt: twice in one choice with one mutex")
+    (Invalid_argument
+       "Condition.wait_evt: two alternatives of one choice use the same mutex")
     (fun () -> Hand.result task);
   waiting c 0;
   waiting other 0;

@@ -1,11 +1,11 @@
-(* What holds for everything that one task at a time can hold: a mutex, a semaphore
-   with one permit, a lock to write. *)
+(* Cases for everything that one task at a time can hold: a mutex, a semaphore with one
+   permit, and a write lock. *)
 
 open Concord_test_support
 open Check
 module Fifo = Concord_fifo
 
-(* A free one. *)
+(* A lock that is free at first. *)
 type t = {
   acquire : unit -> unit;
   try_acquire : unit -> bool;
@@ -79,7 +79,7 @@ let exclusion make () =
 let suite make =
   ( "as a lock",
     [
-      test "who tries does not overtake" (trying make);
+      test "a task that only tries does not overtake" (trying make);
       test "tasks of Fifo take turns" (in_fifo make);
       test "threads and domains exclude each other" (exclusion make);
     ] )

@@ -1,4 +1,4 @@
-(* What holds for each queue that is read to its end. *)
+(* Cases for each queue that can be read to its end. *)
 
 open Concord
 open Concord_test_support
@@ -18,7 +18,7 @@ module type Queue = sig
   val waiters : 'a t -> int
 
   val room : int
-  (** So many items are added before a task waits. *)
+  (** The number of items that can be added before a task waits. *)
 
   include Concord__Reader.S with type 'a t := 'a t
 end
@@ -107,7 +107,7 @@ module Cases (Q : Queue) = struct
     Hand.settle ();
     option "nothing was lost" (Some 1) (finish last);
     finish feeder;
-    (* Too late: it was given its item. *)
+    (* The task already has its item, so it is too late to cancel it. *)
     let sink, q = Q.create () in
     let task = next q in
     let feeder = feed ~close:false sink [ 1 ] in
@@ -137,7 +137,7 @@ module Cases (Q : Queue) = struct
     let boom v = if v = 2 then raise Boom in
     let task = start (fun () -> Q.iter boom q) in
     raises "the function's" Boom (fun () -> finish task);
-    ints "what was behind" [ 3 ]
+    ints "the items behind" [ 3 ]
       (finish (start (fun () -> List.of_seq (Q.to_seq q))));
     finish feeder;
     let sink, q = Q.create () in
@@ -173,7 +173,7 @@ module Cases (Q : Queue) = struct
     let task = Hand.start (fun () -> Q.add_seq sink items) in
     let first = next q in
     Hand.settle ();
-    option "what was added before" (Some 1) (finish first);
+    option "the item that was added before" (Some 1) (finish first);
     raises "the end" Stream.Closed (fun () -> finish task);
     int "forced" 2 !forced;
     option "no more" None (finish (next q))
@@ -183,7 +183,7 @@ module Cases (Q : Queue) = struct
     ints "nothing there" [] (Q.drain q);
     let feeder = feed ~close:false sink [ 1; 2; 3 ] in
     let there = Int.max 1 (Int.min 3 Q.room) in
-    ints "what is there"
+    ints "the items that are there"
       (List.filteri (fun i _ -> i < there) [ 1; 2; 3 ])
       (Q.drain q);
     Hand.settle ();
@@ -211,9 +211,9 @@ module Cases (Q : Queue) = struct
       finish feeder;
       vs
     in
-    ints "what was there at the end" [ 1 ] last
+    ints "the items that were there at the end" [ 1 ] last
 
-  (* Each item goes to one of two readers. *)
+  (* Each item goes to one of the two readers. *)
   let between_domains () =
     let n = 2000 in
     let sink, q = Q.create () in
@@ -235,7 +235,7 @@ module Cases (Q : Queue) = struct
         test "a lost choice" lost;
         test "functions that raise" raising;
         test "a sequence that is forced twice" forcing;
-        test "add_seq to what is closed" add_to_closed;
+        test "add_seq to a closed queue" add_to_closed;
         test "drain" drained;
         test "threads and domains" between_domains;
       ] )

@@ -1,4 +1,4 @@
-(* Cancelled readers and writers, and those who wait because of them. *)
+(* Cancelled readers and writers, and the tasks that wait because of them. *)
 
 open Concord
 open Concord_test_support
@@ -24,7 +24,8 @@ let readers_enter n t =
   yes "free" (Rwlock.try_write_lock t);
   Rwlock.write_unlock t
 
-(* The next writer keeps them out, in a fair lock only those behind it. *)
+(* The readers enter, except those that the next writer keeps out. In a fair lock, these are
+   only the readers behind it. *)
 let until_the_next_writer () =
   let t = Rwlock.create () in
   Rwlock.read_lock t;
@@ -35,7 +36,7 @@ let until_the_next_writer () =
   Hand.unwind first;
   Hand.result before;
   yes "the second writer waits" (Hand.waits second);
-  yes "and who came later" (Hand.waits behind);
+  yes "and the later one" (Hand.waits behind);
   waiting t 2;
   Hand.unwind second;
   Hand.result behind;
@@ -50,7 +51,7 @@ let until_the_next_writer () =
   Hand.unwind second;
   Hand.result r
 
-(* It withdraws although a writer holds the lock: nobody enters. *)
+(* The writer withdraws while another writer holds the lock, so no reader may enter. *)
 let not_while_written t =
   Rwlock.write_lock t;
   let w = write t in
@@ -63,7 +64,8 @@ let not_while_written t =
   Hand.result r;
   Rwlock.read_unlock t
 
-(* Cancelled, with no turn yet: the unlock meets it, it refuses, the next is served. *)
+(* A writer and a reader are cancelled but haven't run yet. When the lock is released they
+   refuse, and the next ones are served. *)
 let refuses t =
   Rwlock.write_lock t;
   let w = write t in
@@ -83,7 +85,7 @@ let refuses t =
   yes "no more" (Rwlock.try_write_lock t);
   Rwlock.write_unlock t
 
-(* A reader between the writers, and first, middle and last of the readers. *)
+(* Cancels the first, middle and last of the readers that wait between two writers. *)
 let cancelled_readers t =
   Rwlock.write_lock t;
   let rs = List.init 5 (fun _ -> read t) in
@@ -92,7 +94,7 @@ let cancelled_readers t =
   waiting t 3;
   Rwlock.write_unlock t;
   Hand.settle ();
-  (* Either the two readers or the writer, by the kind of lock. *)
+  (* The kind of lock decides whether the two readers or the writer comes first. *)
   if Hand.waits w then begin
     Rwlock.read_unlock t;
     Rwlock.read_unlock t;
@@ -111,7 +113,7 @@ let cancelled_readers t =
   yes "free" (Rwlock.try_write_lock t);
   Rwlock.write_unlock t
 
-(* A writer's alternative is withdrawn when another one is performed. *)
+(* The writer's alternative is withdrawn when another one is chosen. *)
 let writer_chooses_otherwise t =
   Rwlock.read_lock t;
   let box = Mvar.create_empty () in
@@ -134,7 +136,7 @@ let writer_chooses_otherwise t =
   let reader = Hand.start (fun () -> Event.select choose) in
   Mvar.put box ();
   Rwlock.write_unlock t;
-  yes "nobody reads" (Rwlock.try_write_lock t);
+  yes "no task reads" (Rwlock.try_write_lock t);
   Hand.settle ();
   Hand.result reader;
   Rwlock.write_unlock t
@@ -143,18 +145,19 @@ let suite =
   ( "readers and writers are cancelled",
     [
       test "readers behind a writer enter at once" (both (readers_enter 3));
-      (* So many that the queue is not searched for the writer. *)
+      (* With so many, the queue is not searched for the writer. *)
       test "ten readers do" (both (readers_enter 10));
       test "until the next writer" until_the_next_writer;
-      test "not while somebody writes" (both not_while_written);
-      test "those who refuse are passed over" (both refuses);
+      test "not while a writer holds it" (both not_while_written);
+      test "tasks that refuse are passed over" (both refuses);
       test "readers: first, middle and last" (both cancelled_readers);
       test "a writer that chooses otherwise" (both writer_chooses_otherwise);
     ] )
 
 (* --- Cancelled, and not unwound yet ------------------------------------------- *)
 
-(* [others] sees [wait] cancelled; [waiters] counts it until it is unwound. *)
+(* [others] runs while the task in [wait] is cancelled but not unwound. [waiters] counts the
+   task until it is unwound. *)
 let check t ~others wait =
   let task = Hand.start wait in
   waiting t 1;
@@ -165,7 +168,7 @@ let check t ~others wait =
   Hand.unwound task;
   waiting t 0
 
-(* Its presence matters. As documented, until it is unwound. *)
+(* The cancelled writer keeps readers out. As documented, this lasts until it is unwound. *)
 let keeps_readers_out t =
   Rwlock.read_lock t;
   let reader = ref None in
@@ -178,7 +181,7 @@ let keeps_readers_out t =
   Hand.result (Option.get !reader);
   yes "unwound" (Rwlock.try_read_lock t)
 
-(* Whoever unlocks asks it, and so needs not wait for it. *)
+(* [read_unlock] asks the cancelled writer, so it needn't wait until the writer unwinds. *)
 let is_asked t =
   Rwlock.read_lock t;
   check t
@@ -189,7 +192,7 @@ let is_asked t =
       Hand.result reader)
     (fun () -> Rwlock.write_lock t)
 
-(* However lazily the writer is cancelled. *)
+(* This must hold for eager and for lazy cancellation. *)
 let in_fifo cancellation () =
   let t = Rwlock.create () in
   Rwlock.read_lock t;

@@ -14,10 +14,14 @@ let all t say = List.map (arrive t say)
 (* --- Phases --------------------------------------------------------------- *)
 
 let create () =
-  raises "none" (Invalid_argument "Barrier.create: 0 tasks") (fun () ->
-      Barrier.create 0);
-  raises "fewer" (Invalid_argument "Barrier.create: -1 tasks") (fun () ->
-      Barrier.create (-1));
+  raises "none"
+    (Invalid_argument
+       "Barrier.create: the number of parties is 0, but must be at least 1")
+    (fun () -> Barrier.create 0);
+  raises "fewer"
+    (Invalid_argument
+       "Barrier.create: the number of parties is -1, but must be at least 1")
+    (fun () -> Barrier.create (-1));
   int "parties" 3 (Barrier.parties (Barrier.create 3));
   let alone = Barrier.create 1 in
   Barrier.await alone;
@@ -51,7 +55,7 @@ let in_fifo () =
   List.iter Concord_fifo.join
     (List.map (fun name -> Concord_fifo.fork (work name)) [ "a"; "b"; "c" ])
 
-(* Those of the last phase had no turn yet. *)
+(* The tasks of the last phase haven't run yet. *)
 let next_phase () =
   traced [ "b"; "a"; "d"; "c" ] @@ fun say ->
   let t = Barrier.create 2 in
@@ -91,7 +95,7 @@ let no_effect () =
   Hand.result a;
   Hand.result b
 
-(* Nobody is more than one phase ahead. *)
+(* No task may be more than one phase ahead. *)
 let domains () =
   let t = Barrier.create 3 in
   let phases = 500 in
@@ -128,10 +132,10 @@ let replaced k () =
   Hand.settle ();
   waiting t 0
 
-(* --- Cancelled, with no turn yet to withdraw -------------------------------- *)
+(* --- Cancelled, but not withdrawn yet --------------------------------------- *)
 
-(* Who was cancelled is not counted: the last one waits for another, and those who were
-   asked before the refusal keep their places. *)
+(* A cancelled task isn't counted, so the last one waits for another. The tasks that were
+   asked before the refusal keep their positions. *)
 let doomed k () =
   let names = [ "a"; "b"; "c" ] in
   let others = List.filteri (fun i _ -> i <> k) names in
@@ -165,7 +169,7 @@ let alone () =
   Hand.settle ();
   waiting t 0
 
-(* Two rounds, and nobody of the first has had a turn. *)
+(* There are two rounds, before any task of the first round runs. *)
 let withdraws_late () =
   traced [ "c"; "b"; "e"; "d" ] @@ fun say ->
   let t = Barrier.create 2 in
@@ -181,7 +185,7 @@ let withdraws_late () =
   Hand.settle ();
   waiting t 0
 
-(* [a] is asked, then [b] refuses; [c] was the last. *)
+(* [c] is the last to arrive. So [a] is asked and accepts, but then [b] refuses. *)
 let asked_in_vain start =
   let t = Barrier.create 3 in
   let a = start t in
@@ -206,7 +210,8 @@ let cancelled_after_it_was_asked () =
   List.iter Hand.result [ c; d ];
   waiting t 0
 
-(* Nobody overtakes who was asked in vain: not even those who would be enough. *)
+(* No task may overtake one that was asked in vain, even if there are enough newcomers for a
+   round. *)
 let newcomers () =
   traced [ "a"; "c"; "d"; "g"; "e"; "f" ] @@ fun say ->
   let t, _, _, unnamed = asked_in_vain (fun t -> arrive t say "a") in
@@ -221,7 +226,7 @@ let newcomers () =
   Hand.settle ();
   waiting t 0
 
-(* The same; then the one that they wait for is cancelled. *)
+(* Newcomers wait for [a], which was asked in vain. Then [a] is cancelled. *)
 let newcomers_go_on () =
   let t, a, b, c = asked_in_vain await in
   let d = await t and e = await t in
@@ -282,7 +287,7 @@ let other_ready () =
   Hand.settle ();
   Hand.result a
 
-(* It arrives once, whichever alternative it is. *)
+(* The task arrives once, although the barrier is in both alternatives. *)
 let twice () =
   traced [ "c"; "once"; "b" ] @@ fun say ->
   let t = Barrier.create 3 in
@@ -321,8 +326,8 @@ let twice_in_order () =
   List.iter Hand.result [ task; between ];
   waiting t 0
 
-(* Processor time, of 40,000 that arrive. A choice that looked at all who have arrived would
-   take 60 times as long. *)
+(* Compares the processor time of 40,000 arrivals. If a choice looked at all tasks that have
+   arrived, it would take 60 times as long. *)
 let many_choose () =
   let n = 40_000 in
   let time wait =
@@ -338,7 +343,7 @@ let many_choose () =
   let choose t = Event.select [ Barrier.await_evt t; Event.never ] in
   let chosen = time choose in
   if chosen > 15. *. alone then
-    Alcotest.failf "%.3f s in place of %.3f" chosen alone
+    Alcotest.failf "%.3f s instead of %.3f" chosen alone
 
 (* --- A choice that was asked in vain ---------------------------------------- *)
 
@@ -361,7 +366,7 @@ let chooses_again () =
   Hand.settle ();
   waiting t 0
 
-(* It arrives again, after those who came meanwhile. *)
+(* The choice arrives again, behind the tasks that came meanwhile. *)
 let arrives_again sync () =
   let t, a, b, c = asked_in_vain (fun t -> Hand.start (fun () -> sync t)) in
   waiting t 1;
@@ -407,7 +412,8 @@ let keeps_its_deadline () =
   Hand.result a;
   waiting t 1
 
-(* An alternative is not aborted by what was asked in vain, but once by the end. *)
+(* An alternative that was asked in vain is not aborted then, but only once, when the choice
+   ends. *)
 let aborts_once () =
   traced [ "aborted" ] @@ fun say ->
   let box = Mvar.create_empty () in
@@ -426,7 +432,7 @@ let aborts_once () =
   Hand.settle ();
   Hand.result a
 
-(* The signal comes while it is out of the condition's queue. *)
+(* The signal comes while the task is out of the condition's queue. *)
 let misses_no_signal () =
   let mutex = Mutex.create () and condition = Condition.create () in
   let t, a, _, _ =
@@ -455,7 +461,7 @@ let () =
            test "how many tasks" create;
            test "three phases" three_phases;
            test "the same in Fifo" in_fifo;
-           test "who comes early belongs to the next phase" next_phase;
+           test "an early task belongs to the next phase" next_phase;
            test "threads and domains" domains;
          ]
          @ unless_debugged
@@ -480,7 +486,7 @@ let () =
            test "one that was asked is cancelled too"
              cancelled_after_it_was_asked;
            test "newcomers do not overtake" newcomers;
-           test "newcomers go on when it is cancelled" newcomers_go_on;
+           test "newcomers continue when it is cancelled" newcomers_go_on;
            test "a poll asks in vain" polled_in_vain;
          ] );
        ( "a choice is asked in vain",
@@ -502,7 +508,7 @@ let () =
            (fun (name, f) -> test name (Spinning.each f))
            [
              ("three phases", three_phases);
-             ("who comes early", next_phase);
+             ("early tasks", next_phase);
              ("the second is replaced", replaced 1);
              ("the first was cancelled", doomed 0);
              ("the second was cancelled", doomed 1);
@@ -511,7 +517,7 @@ let () =
              ("it withdraws from its own phase only", withdraws_late);
              ("one that was asked is cancelled", cancelled_after_it_was_asked);
              ("newcomers do not overtake", newcomers);
-             ("newcomers go on", newcomers_go_on);
+             ("newcomers continue", newcomers_go_on);
              ("a poll asks in vain", polled_in_vain);
              ("a choice is asked in vain", chooses_again);
            ] );

@@ -6,7 +6,7 @@ let ints what = Alcotest.(check (list int)) what
 let waiting s n = int "waiters" n (Broadcast.waiters s)
 let receiver s = Hand.start (fun () -> Broadcast.receive s)
 
-(* All that is there. *)
+(* Receives all values that are there. *)
 let rec rest s =
   match Broadcast.try_receive s with
   | Some v -> v :: rest s
@@ -79,7 +79,7 @@ let close () =
   raises "cancelled" Hand.Cancelled (fun () -> Hand.result cancelled);
   raises "closed" Broadcast.Closed (fun () -> Hand.result also);
   waiting b 0;
-  int "what was sent before" 1 (Broadcast.receive a);
+  int "the value that was sent before" 1 (Broadcast.receive a);
   let ended s =
     raises "try_receive" Broadcast.Closed (fun () -> Broadcast.try_receive s);
     raises "receive" Broadcast.Closed (fun () -> Broadcast.receive s);
@@ -127,7 +127,7 @@ let drops_the_oldest () =
   ints "drain" [ 7; 8; 9 ] (Broadcast.drain a);
   ints "a late one" [] (rest (Broadcast.subscribe t))
 
-(* It is told of all that it has missed when it looks. *)
+(* A subscription counts all missed values when it reads. *)
 let told_when_it_looks () =
   let t = keeps 1 in
   let s = Broadcast.subscribe t in
@@ -144,7 +144,7 @@ let waiters_miss_nothing () =
   List.iter (Broadcast.send t) [ 1; 2; 3; 4; 5 ];
   Hand.settle ();
   ints "in order" [ 1; 2; 3 ] (List.map Hand.result tasks);
-  lagged "then nobody waited" 1 (fun () -> Broadcast.receive s)
+  lagged "then no task waited" 1 (fun () -> Broadcast.receive s)
 
 let to_the_end () =
   let t = keeps 2 in
@@ -162,7 +162,8 @@ let to_the_end () =
 
 let limits () =
   raises "no value"
-    (Invalid_argument "Broadcast.create: Drop_oldest 0, which is < 1")
+    (Invalid_argument
+       "Broadcast.create: the limit is Drop_oldest 0, but must be at least 1")
     (fun () -> keeps 0)
 
 (* --- Senders that wait -------------------------------------------------------- *)
@@ -275,14 +276,16 @@ let closed_while_senders_wait () =
   raises "try_send" Broadcast.Closed (fun () -> Broadcast.try_send t 4);
   raises "send_evt" Broadcast.Closed (fun () ->
       Event.sync (Broadcast.send_evt t 4));
-  ints "what was sent, and the end" [ 1; -1 ] (rest s);
+  ints "the sent values, and the end" [ 1; -1 ] (rest s);
   Broadcast.unsubscribe s;
-  raises "no limit" (Invalid_argument "Broadcast.create: Wait 0, which is < 1")
+  raises "no limit"
+    (Invalid_argument
+       "Broadcast.create: the limit is Wait 0, but must be at least 1")
     (fun () -> holds 0)
 
 (* --- Memory where values are dropped ------------------------------------------ *)
 
-(* In two subscriptions of which only one is read. *)
+(* Of two subscriptions, only one is read. *)
 let slow_subscription () =
   let t = keeps 10 in
   let s = Broadcast.subscribe t and slow = Broadcast.subscribe t in
@@ -303,7 +306,7 @@ let slow_subscription () =
 
 (* --- Memory --------------------------------------------------------------- *)
 
-(* Nobody sends, and those who come give up: they and their subscriptions go. *)
+(* No task sends, and the receivers give up. They and their subscriptions must not be kept. *)
 let given_up () =
   let t = Broadcast.create () in
   let stays = Broadcast.subscribe t in
@@ -321,7 +324,7 @@ let given_up () =
   Hand.settle ();
   int "one stayed" 1 (Hand.result task)
 
-(* How many of 100 values, which [f] sends, are alive. *)
+(* Counts how many of 100 values that [f] sends are alive. *)
 let kept f =
   let t = Broadcast.create () in
   let s = Broadcast.subscribe t in
@@ -348,13 +351,14 @@ let all send =
 let what_is_kept () =
   let receive s = ignore (Broadcast.receive s : int ref) in
   int "for a subscription" 100 (kept (fun _ _ send -> all send));
-  int "what it has not received" 40
+  int "the values that it has not received" 40
     (kept (fun _ s send ->
          all send;
          for _ = 1 to 60 do
            receive s
          done));
-  (* The last value is in the link that the subscription has passed. *)
+  (* Even the last value must not be kept, although it was in the link that the subscription
+     has passed. *)
   int "received" 0
     (kept (fun _ s send ->
          all send;
@@ -414,7 +418,7 @@ let () =
        ( "operations",
          [
            test "every subscriber sees all, in order" everyone_sees_all;
-           test "those who wait are woken in order" waiting_in_order;
+           test "waiters are woken in order" waiting_in_order;
            test "tasks that share a subscription" one_subscription;
            test "all of a subscription are cancelled" all_cancelled;
            test "close: in each state" close;
@@ -423,7 +427,7 @@ let () =
        ( "a limit",
          [
            test "drops the oldest values" drops_the_oldest;
-           test "tells of all at once" told_when_it_looks;
+           test "counts all missed values at once" told_when_it_looks;
            test "tasks that wait" waiters_miss_nothing;
            test "to the end" to_the_end;
            test "too small" limits;
@@ -432,7 +436,7 @@ let () =
        ( "senders that wait",
          [
            test "for the slowest subscription" holds_back;
-           test "for nobody" nobody_listens;
+           test "without subscriptions" nobody_listens;
            test "a subscription ends" ends;
            test "so it does without a limit" ends_without_limit;
            test "with_subscription" brackets;
@@ -441,7 +445,7 @@ let () =
        ( "memory",
          [
            test "10,000 subscriptions that were given up" given_up;
-           test "values that nobody will receive" what_is_kept;
+           test "values that will not be received" what_is_kept;
            test "a subscription is collected" subscription_is_collected;
          ] );
      ]

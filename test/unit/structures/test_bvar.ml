@@ -6,7 +6,7 @@ open Check
 let signalled_in_order () =
   traced [ "a 1"; "b 2"; "c 3"; "d 3" ] @@ fun say ->
   let t = Bvar.create () in
-  no "nobody waits" (Bvar.signal t 0);
+  no "no task waits" (Bvar.signal t 0);
   Bvar.broadcast t 0;
   let wait name =
     Hand.start (fun () -> say (Printf.sprintf "%s %d" name (Bvar.wait t)))
@@ -16,11 +16,11 @@ let signalled_in_order () =
   yes "a" (Bvar.signal t 1);
   yes "b" (Bvar.signal t 2);
   Bvar.broadcast t 3;
-  int "nobody waits" 0 (Bvar.waiters t);
+  int "no task waits" 0 (Bvar.waiters t);
   Hand.settle ();
   List.iter Hand.result tasks
 
-(* The value goes to the next one. *)
+(* The value goes to the next waiter, because the first one was cancelled. *)
 let cancelled () =
   let t = Bvar.create () in
   let first = Hand.start (fun () -> Bvar.wait t) in
@@ -30,7 +30,7 @@ let cancelled () =
   Hand.settle ();
   Hand.unwound first;
   int "the second" 1 (Hand.result second);
-  no "nobody is left" (Bvar.signal t 2)
+  no "no waiter is left" (Bvar.signal t 2)
 
 let failing () =
   let t = Bvar.create () in
@@ -41,7 +41,7 @@ let failing () =
   Hand.settle ();
   List.iter (fun task -> raises "both" Exit (fun () -> Hand.result task)) tasks
 
-(* Each signal that was accepted has arrived. *)
+(* Each accepted signal must have arrived. *)
 let domains () =
   let n = 2_000 and t = Bvar.create () in
   let received = Atomic.make 0 and over = Atomic.make 0 in
@@ -63,8 +63,8 @@ let domains () =
   List.iter (fun join -> join ()) joins;
   int "all arrive" n (Atomic.get received)
 
-(* A choice that finds another alternative ready while it begins to wait, and is too late
-   there: what comes then is for who counts as waiting. *)
+(* A choice finds another alternative ready while it begins to wait, but is too late to get
+   it. A value that comes after that must reach the choice, because it counts as a waiter. *)
 let enlisted_last () =
   let t = Bvar.create () and tries = ref 0 and waiting = ref (-1) in
   let event enlist withdraw =

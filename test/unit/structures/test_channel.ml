@@ -56,7 +56,7 @@ let in_a_finaliser () =
   Gc.full_major ();
   Hand.settle ();
   int "values" 10 (List.length (List.map Hand.result tasks));
-  int "nobody was left" 2 !refused
+  int "no waiter was left" 2 !refused
 
 (* --- Closed --------------------------------------------------------------- *)
 
@@ -135,7 +135,7 @@ let behind_itself () =
   let t = Channel.create () in
   let a = Hand.start (fun () -> Event.sync (both t 1)) in
   yes "cancel" (Hand.cancel a);
-  (* [a] is not unwound: its waiters refuse. *)
+  (* [a] isn't unwound, so its waiters refuse. *)
   let b = Hand.start (fun () -> Event.sync (both t 2)) in
   let c = receiver t in
   Hand.settle ();
@@ -169,7 +169,7 @@ let () =
     ([
        ( "operations",
          [
-           test "nobody waits" nobody_waits;
+           test "no task waits" nobody_waits;
            test "a sender and a receiver meet" they_meet;
            test "close: in each state" close;
            test "try_send in a finaliser" in_a_finaliser;
@@ -180,7 +180,7 @@ let () =
        ( "choices",
          [
            test "a choice does not meet itself" not_with_itself;
-           test "a choice that was cancelled meets nobody" behind_itself;
+           test "a cancelled choice meets no partner" behind_itself;
            test "two choices swap over two channels" swap;
          ] );
      ]

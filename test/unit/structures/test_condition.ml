@@ -7,7 +7,7 @@ let waiting c n = int "waiters" n (Condition.waiters c)
 let locked m = yes "the mutex is locked" (Mutex.is_locked m)
 let free m = no "the mutex is free" (Mutex.is_locked m)
 
-(* Says its name as soon as it waits no more, then unlocks. *)
+(* Reports its name as soon as its wait ends, and then unlocks. *)
 let waiter ?(say = ignore) ?(name = "") (c, m) =
   Hand.start @@ fun () ->
   Mutex.lock m;
@@ -46,7 +46,7 @@ let not_remembered () =
   yes "it waits" (Hand.waits task);
   waiting c 1
 
-(* Neither the mutex nor the others' signals wake it. *)
+(* Neither the mutex nor a signal for another task may wake it. *)
 let not_spurious () =
   let ((c, m) as cm) = create () in
   let a = waiter cm in
@@ -60,7 +60,7 @@ let not_spurious () =
   yes "the other waits" (Hand.waits b);
   waiting c 1
 
-(* Who gets the mutex from [wait] finds the waiter. *)
+(* A task that gets the mutex from [wait] must find the waiter in the queue. *)
 let not_missed () =
   let ((c, m) as cm) = create () in
   Mutex.lock m;
@@ -86,7 +86,8 @@ let not_locked () =
   waiting c 0;
   free m
 
-(* What a task has left that found its signal as it looked, one other may use. *)
+(* A task that finds its signal while it spins leaves a waiter that another task may reuse.
+   Only one task may get it. *)
 let one_by_one () =
   let c, m = create () in
   let stopped = Atomic.make false in
@@ -134,7 +135,7 @@ let no_effect () =
 
 (* --- Cancellation --------------------------------------------------------- *)
 
-(* The host refuses to suspend it: it has not unlocked. *)
+(* The host refuses to suspend the task, so the task must not have unlocked the mutex. *)
 let before_it_waits () =
   let c, m = create () in
   let gate = Promise.create () in
@@ -155,8 +156,8 @@ let before_it_waits () =
   Hand.settle ();
   Hand.result next
 
-(* In a program of several domains. What was looked for in vain once is not looked for the
-   next time: so the gate is not, and the signal is. *)
+(* Runs [f] in a program of several domains. After an unsuccessful spin the next wait
+   doesn't spin. So here the wait for the gate doesn't, but the wait for the signal does. *)
 let where_it_looks f () =
   in_domain @@ fun () ->
   let box = Mvar.create_empty () in
@@ -167,8 +168,8 @@ let where_it_looks f () =
     (fun () -> Mvar.take box);
   f ()
 
-(* A task that may spin unlocks first, so that somebody can signal meanwhile. One that does
-   not keeps the mutex until it is enlisted. *)
+(* A task that may spin unlocks first, so that others can signal meanwhile. A task that
+   won't spin keeps the mutex until it is enlisted. *)
 let spins_first () =
   in_domain ignore;
   let unlocked_before_it_suspends ~spins =
@@ -234,7 +235,7 @@ let after_the_signal () =
   let other = waiter cm in
   Mutex.lock m;
   Condition.signal c;
-  (* It had no turn since the signal; then it waits for the mutex. *)
+  (* The task hasn't run since the signal. When it runs, it has to wait for the mutex. *)
   Hand.stop task;
   Hand.settle ();
   int "it waits for the mutex" 1 (Mutex.waiters m);
@@ -257,7 +258,7 @@ let () =
            test "without waiters they are not remembered" not_remembered;
            test "nothing else wakes" not_spurious;
            test "none is missed" not_missed;
-           test "each wakes one, also after others have looked" one_by_one;
+           test "each wakes one, even after others have spun" one_by_one;
            test "a task that spins unlocks first" spins_first;
            test "the mutex must be locked" not_locked;
            test "a bounded buffer of threads and domains" Buffer_case.run;
@@ -266,7 +267,7 @@ let () =
        ( "cancellation",
          [
            test "before it waits: the mutex stays locked" before_it_waits;
-           test "the same, where it would look" (where_it_looks before_it_waits);
+           test "the same, where it would spin" (where_it_looks before_it_waits);
            test "before the signal: it locks again" before_the_signal;
            test "after the signal: it returns" after_the_signal;
          ] );

@@ -6,7 +6,7 @@ open Check
 
 exception Boom
 
-(* Items of which each look takes one. *)
+(* A stock of items. Each look takes one. *)
 type stock = { items : int Atomic.t; arrived : Condition.t }
 
 let create () = { items = Atomic.make 0; arrived = Condition.create () }
@@ -23,7 +23,7 @@ let put s =
 let waiting s n = int "waiters" n (Condition.waiters s.arrived)
 let left s n = int "items" n (Atomic.get s.items)
 
-(* The two ways; the event also beside an alternative that is never ready. *)
+(* The ways to loop. The event also stands beside an alternative that is never ready. *)
 let direct s f = Condition.loop_no_mutex s.arrived f
 let event s f = Event.sync (Condition.loop_no_mutex_evt s.arrived f)
 
@@ -56,8 +56,8 @@ let waits name loop =
   int name 1 (Hand.result task);
   waiting s 0
 
-(* One look before each wait. After a wake-up in vain an event looks once to say whether it
-   is performed, and once more as it begins again. *)
+(* The function looks once before each wait. After a wake-up in vain, an event looks once to
+   decide whether it is performed, and once more when it begins again. *)
 let looks_once name loop =
   let s = create () and looks = ref 0 in
   let look () =
@@ -77,7 +77,7 @@ let looks_once name loop =
   int name 1 (Hand.result task);
   int (name ^ ": in all") (if name = "direct" then 3 else 4) !looks
 
-(* What happens during the first look. *)
+(* [what] happens during the first look. *)
 let during what s =
   let looks = ref 0 in
   fun () ->
@@ -93,8 +93,8 @@ let missed_none name loop =
   waiting s 0;
   left s 0
 
-(* A task waits behind one that looks. The signal of an item that comes when the first
-   one has what it wants must reach the other. *)
+(* A task waits behind the one that looks. A new item's signal comes when the first task has
+   found what it wants. So the signal must reach the other task. *)
 let passed_on name loop =
   let s = create () in
   let other = ref None in
@@ -115,7 +115,7 @@ let passed_on name loop =
   waiting s 0;
   left s 0
 
-(* The same, when it raises. *)
+(* The same if the function raises. *)
 let raises_ name loop =
   let s = create () in
   let look =
@@ -128,7 +128,7 @@ let raises_ name loop =
   let task = Hand.start (fun () -> loop s look) in
   let rec until_it_raises n =
     if Hand.waits task then begin
-      if n = 0 then Alcotest.fail "it goes on";
+      if n = 0 then Alcotest.fail "it continues";
       let other = Hand.start (fun () -> Condition.wait_no_mutex s.arrived) in
       Condition.signal s.arrived;
       Hand.settle ();
@@ -143,7 +143,8 @@ let raises_ name loop =
   raises name Boom (fun () -> loop s (fun () -> raise Boom));
   waiting s 0
 
-(* The task has used a signal up when it has looked after it, also in vain. *)
+(* Once a task has looked after a signal, it has used the signal up, even if the look was in
+   vain. *)
 let used_up name loop =
   let s = create () in
   let task = Hand.start (fun () -> loop s (fun () -> None)) in
@@ -167,7 +168,7 @@ let cancelled name loop =
   int (name ^ ": the next one") 1 (Hand.result next);
   waiting s 0
 
-(* The host raises instead of suspending it. *)
+(* The host raises instead of suspending the task. *)
 let stopped name loop =
   let s = create () and gate = Promise.create () in
   let task =
@@ -196,7 +197,7 @@ let lost () =
   Hand.settle ();
   int "the box" 7 (Hand.result task);
   int "the next one" 1 (Hand.result next);
-  (* Polled, or lost at once: no place is left. *)
+  (* A choice that is polled or lost at once must leave no waiter. *)
   yes "polled" (Event.poll (List.hd events) = None);
   waiting s 0;
   Mvar.put box 8;
@@ -207,7 +208,7 @@ let lost () =
       Event.select (Event.guard (fun () -> raise Boom) :: events));
   waiting s 0
 
-(* In direct style it may suspend while it looks. *)
+(* In direct style, the function may suspend. *)
 let suspended_look () =
   let s = create () and gate = Mvar.create_empty () in
   let look () =
@@ -241,7 +242,7 @@ let wait_misses () =
   Hand.settle ();
   Hand.result task
 
-(* A signal handler interrupts the very task that looks. *)
+(* A signal handler interrupts the same task during its look. *)
 let from_a_handler name loop =
   let s = create () in
   let old = Sys.signal Sys.sigusr1 (Sys.Signal_handle (fun _ -> put s)) in
@@ -263,7 +264,8 @@ let no_effect () =
   Condition.broadcast s.arrived;
   yes "the broadcast" !looped
 
-(* As many consumers as items, each with one signal: none is left behind. *)
+(* There are as many consumers as items, and each item has one signal. No consumer may be
+   left waiting. *)
 let domains name loop =
   let n = 2_000 in
   let s = create () in
@@ -284,8 +286,8 @@ let domains name loop =
 
 (* --- The function raises, in an event ---------------------------------------------- *)
 
-(* [f] raises in look [n]; each look but the first one comes after a wake-up, if there is
-   no other in between. *)
+(* [f] raises in look [n]. Each further look comes after a wake-up, or when the event begins
+   again. *)
 let in_look n =
   let looks = ref 0 in
   fun () ->
@@ -325,7 +327,7 @@ let handled () =
   in
   List.iter check around
 
-(* What is around the other alternatives runs, before the handler or after it. *)
+(* The functions around the other alternatives run before or after the handler. *)
 let aborted () =
   traced [ "first"; "handler"; "last" ] @@ fun say ->
   let c = Condition.create () in
@@ -353,19 +355,19 @@ let () =
           test "at once" (each at_once);
           test "looks after each wake-up" (each waits);
           test "looks once before it waits" (each looks_once);
-          test "misses none that comes while it looks" (each missed_none);
+          test "misses no signal that comes while it looks" (each missed_none);
           test "passes on a signal that it does not need" (each passed_on);
-          test "raises what the function raises" (each raises_);
-          test "what the function raises is handled" handled;
-          test "what the function raises comes between the aborts" aborted;
+          test "raises the function's exception" (each raises_);
+          test "the function's exception is handled" handled;
+          test "the function's exception comes between the aborts" aborted;
           test "a signal is used up by a look in vain" (each used_up);
           test "cancelled" (each cancelled);
-          test "not suspended any more" (each stopped);
+          test "no longer suspended" (each stopped);
           test "a lost choice" lost;
           test "a look that suspends" suspended_look;
           test "woken by a signal handler" (each from_a_handler);
           test "threads and domains" (each domains);
         ] );
-      ("wait_no_mutex", [ test "misses what came before" wait_misses ]);
+      ("wait_no_mutex", [ test "misses signals that came before" wait_misses ]);
       Outside.suite no_effect;
     ]

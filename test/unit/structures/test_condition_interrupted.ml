@@ -1,5 +1,5 @@
-(* Signal handlers that raise in Condition.wait, at any moment: its task has the mutex
-   again. *)
+(* Signal handlers raise in [Condition.wait] at any moment. Afterwards the task must hold
+   the mutex again. *)
 
 open Concord
 open Concord_test_support
@@ -7,7 +7,7 @@ open Check
 
 exception Interrupt
 
-(* The calling thread has [mutex] all the time, but in [wait]. *)
+(* The calling thread holds [mutex] except during [wait]. *)
 let often wait ~mutex ~check =
   let count = ref 0 in
   Mutex.lock mutex;
@@ -26,7 +26,7 @@ let often wait ~mutex ~check =
   done;
   Mutex.unlock mutex
 
-(* A thread does [f] again and again meanwhile. *)
+(* A thread calls [f] repeatedly meanwhile. *)
 let beside_often f g =
   let stop = Atomic.make false in
   let rec again () =
@@ -48,7 +48,7 @@ let wakes wait () =
           if not (Mutex.is_locked mutex) then
             Alcotest.fail "it does not have its mutex"))
 
-(* The other thread often has the mutex when the first one is woken. *)
+(* The other thread often holds the mutex when the first one is woken. *)
 let contends wait () =
   let mutex = Mutex.create () and c = Condition.create () in
   let other_has_it = ref false in
@@ -66,8 +66,8 @@ let contends wait () =
           if !other_has_it || not (Mutex.is_locked mutex) then
             Alcotest.fail "it does not have its mutex"))
 
-(* Another domain signals, and so it looks. A place that stayed in the queue would take the
-   signal of another one. *)
+(* Another domain signals, so the task spins. A waiter that stayed in the queue would take
+   another task's signal. *)
 let looks wait () =
   let mutex = Mutex.create () and c = Condition.create () in
   let stop = Atomic.make false in

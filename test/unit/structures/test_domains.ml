@@ -1,7 +1,6 @@
-(* Two domains and more at the same structure or scheduler, without pauses: what they do
-   at once is not ordered here, and only sums are checked. For ThreadSanitizer above all
-   (./dev test --tsan), which sees every access that nothing orders. Alcotest's checks are
-   for one domain only. *)
+(* Two or more domains use the same structure or scheduler without pauses. Their operations
+   are not ordered, so only sums are checked. This is mostly for ThreadSanitizer (./dev test
+   --tsan), which reports unordered accesses. Alcotest's checks must run on one domain only. *)
 
 open Concord
 open Concord_test_support
@@ -11,7 +10,7 @@ module Fifo = Concord_fifo
 let rounds = 50
 let task f = ignore (Fifo.fork f : Fifo.handle)
 
-(* All at once, each in a domain. *)
+(* Runs all functions at the same time, each in its own domain. *)
 let at_once fs =
   let ready = Atomic.make (List.length fs) in
   let start f () =
@@ -25,7 +24,8 @@ let at_once fs =
 
 (* --- Queues ---------------------------------------------------------------- *)
 
-(* One takes singly, one takes all there is: nothing is lost, or taken twice. *)
+(* One task takes items singly, another one takes all items. No item may be lost or taken
+   twice. *)
 let takers ~add ~try_take ~drain =
   let n = 100 * rounds in
   let left = Atomic.make n and sum = Atomic.make 0 in
@@ -62,11 +62,11 @@ let mailbox () =
     ~try_take:(fun () -> Mailbox.try_take m)
     ~drain:(fun () -> Mailbox.drain m)
 
-(* --- Those who wait -------------------------------------------------------- *)
+(* --- Waiters --------------------------------------------------------------- *)
 
 let waiters = 40
 
-(* Many wait; two domains let them go on, and a third cancels some. *)
+(* Many tasks wait. Two domains let them continue, and a third one cancels some. *)
 let crowd () =
   for _ = 1 to rounds do
     let s = Semaphore.Counting.make 0 and handles = Atomic.make [] in
@@ -118,10 +118,10 @@ let timeouts () =
   let left = if Mvar.is_empty box then 0 else 1 in
   int "received" (Atomic.get sent) (Atomic.get received + left)
 
-(* --- What is in order because of them ------------------------------------- *)
+(* --- Accesses that structures order --------------------------------------- *)
 
-(* Plain counters, which each structure keeps from being read and written at once. The
-   tasks of a domain wait without blocking it, and with a timeout now and then. *)
+(* Each structure protects a plain counter from concurrent access. The tasks of a domain
+   wait without blocking it, sometimes with a timeout. *)
 let excluding during =
   let counter = ref 0 and done_ = Atomic.make 0 in
   let increment () =
@@ -184,7 +184,7 @@ let mvar () =
   excluding (always during);
   excluding (or_timeout (Mvar.take_evt box) (fun () -> Mvar.put box ()))
 
-(* What was written before a step is read after it. *)
+(* Values that were written before a step are read after it. *)
 let latch_and_barrier () =
   for _ = 1 to rounds do
     let fields = Array.init 3 (fun _ -> ref 0) in
@@ -208,8 +208,7 @@ let latch_and_barrier () =
     at_once [ run 0; run 1; run 2 ]
   done
 
-(* Each message is a field that its sender wrote. Those who choose may meet each
-   other. *)
+(* Each message is a field that its sender wrote. Tasks that choose may meet each other. *)
 let messages () =
   let channel = Channel.create () and choices = Channel.create () in
   let broadcast = Broadcast.create () in
@@ -241,7 +240,7 @@ let messages () =
   in
   at_once [ exchange; exchange ]
 
-(* The oldest ones are dropped meanwhile. *)
+(* The oldest values are dropped meanwhile. *)
 let dropped () =
   let t = Broadcast.create ~limit:(Drop_oldest 2) () in
   let a = Broadcast.subscribe t and b = Broadcast.subscribe t in
@@ -269,7 +268,7 @@ let dropped () =
     receive s received;
     if !received > before then all s received
     else if !received <> 2 * rounds then
-      failwith "received and missed: not what was sent"
+      failwith "received and missed values are not those that were sent"
   in
   all a received_a;
   all b received_b
@@ -298,7 +297,7 @@ let held_back () =
   at_once [ send; send; read first; read second ];
   if Atomic.get received <> 2 * rounds then failwith "values were lost"
 
-(* Each value is computed once, from the others, in any of the domains. *)
+(* Each value is computed once from others, on any of the domains. *)
 let lazies () =
   for _ = 1 to rounds do
     let computed = Array.init 20 (fun _ -> ref 0) in
@@ -324,7 +323,7 @@ let lazies () =
 
 exception Boom
 
-(* The task fails while another domain joins it: one of the two is told. *)
+(* The task fails while another domain joins it. The joiner or [run] must get the exception. *)
 let failures () =
   for _ = 1 to rounds do
     let handle = Promise.create () and told = Atomic.make 0 in
@@ -348,7 +347,7 @@ let failures () =
     yes "told" (Atomic.get told > 0)
   done
 
-(* Tasks enter scopes, fork and end, while another domain cancels them. *)
+(* Tasks enter scopes, fork and end while another domain cancels them. *)
 let cancels () =
   for _ = 1 to rounds do
     let handle = Promise.create () and scope = Promise.create () in

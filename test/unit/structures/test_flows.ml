@@ -1,5 +1,5 @@
-(* Two producers and two consumers on two domains: nothing is lost, nothing comes
-   twice, and what one producer gives comes in order. *)
+(* Two producers and two consumers on two domains. No item may be lost or come twice, and
+   the items of each producer must come in order. *)
 
 open Concord
 open Concord_test_support
@@ -8,8 +8,8 @@ module Fifo = Concord_fifo
 
 let items = 100_000
 
-(* On each of two domains: a producer and a consumer, in a scheduler. Items are
-   [2 * number + producer]; a consumer keeps what it took, last one first. *)
+(* Each of two domains has a scheduler with a producer and a consumer. Items are [2 * number
+   + producer]. A consumer returns its items, last one first. *)
 let flow ?(items = items) ~give ~take ~finish () =
   let each = items / 2 in
   let side number () =
@@ -47,7 +47,7 @@ let flow ?(items = items) ~give ~take ~finish () =
   yes "each of them once"
     (Array.for_all2 Int.equal all (Array.init items Fun.id))
 
-(* The producer that finishes last closes. *)
+(* The producer that finishes last closes the structure. *)
 let last_closes close =
   let left = Atomic.make 2 in
   fun (_ : int) -> if Atomic.fetch_and_add left (-1) = 1 then close ()
@@ -78,7 +78,7 @@ let channel () =
     ~take:(fun () -> Channel.receive t)
     ~finish:(last_closes (fun () -> Channel.close t))
 
-(* One consumer takes all that is there, again and again. *)
+(* One consumer takes all available items repeatedly. *)
 let drain capacity () =
   let t = Stream.create capacity in
   let producer number () =
@@ -91,7 +91,7 @@ let drain capacity () =
   let check v =
     incr count;
     let number = v land 1 in
-    if v / 2 <> next.(number) then Alcotest.failf "%d came out of turn" v;
+    if v / 2 <> next.(number) then Alcotest.failf "%d came out of order" v;
     next.(number) <- next.(number) + 1
   in
   while !count < items do
@@ -103,7 +103,7 @@ let drain capacity () =
   others ();
   yes "empty" (Stream.is_empty t)
 
-(* Every subscription of both domains sees the values of both in one order. *)
+(* Every subscription on both domains sees the values of both in the same order. *)
 let broadcast () =
   let n = items / 4 in
   let t = Broadcast.create () in
@@ -136,7 +136,7 @@ let broadcast () =
   let sent number = List.init n (fun i -> (2 * i) + number) in
   yes "each sender's in order" (from 0 = sent 0 && from 1 = sent 1)
 
-(* Tasks of two domains share a subscription: each value goes to one of them. *)
+(* Tasks of two domains share a subscription, and each value goes to one of them. *)
 let shared_subscription () =
   let t = Broadcast.create () in
   let s = Broadcast.subscribe t in
@@ -144,8 +144,8 @@ let shared_subscription () =
     ~take:(fun () -> Broadcast.receive s)
     ~finish:(last_closes (fun () -> Broadcast.close t))
 
-(* Who sees that a stream is closed adds nothing more. Each closes one after the other,
-   just as the other one looks. *)
+(* A domain that has seen a stream closed must not be able to add to it. The other domain
+   closes one stream after the other while this one watches. *)
 let closed_is_closed () =
   let n = 20_000 and late = ref 0 in
   let streams = Array.init n (fun _ -> Stream.create 1000) in
@@ -173,8 +173,8 @@ let closed_is_closed () =
   closer ();
   int "added after the end" 0 !late
 
-(* Closed while both domains add and take, by one of them: what was added is taken, and
-   what was refused is not. *)
+(* One of the domains closes the stream while both add and take. Every accepted item must be
+   taken, and no refused one. *)
 let closed_in_between capacity () =
   let random = Random.State.make [| capacity |] in
   for _ = 1 to 200 do
@@ -209,7 +209,7 @@ let closed_in_between capacity () =
 
 (* --- Choices -------------------------------------------------------------- *)
 
-(* Each meets the other: [n] times one sends, and the other receives. *)
+(* The two meet [n] times. Each time one sends and the other one receives. *)
 let meet sends receives n number () =
   let sum = ref 0 and sent = ref 0 in
   for i = 1 to n do
@@ -236,7 +236,8 @@ let both_choose ~one_channel () =
   int "each time one of them sends" n (sent + sent');
   int "waiters" 0 (Channel.waiters a + Channel.waiters b)
 
-(* A choice between two streams, against another that adds to both. *)
+(* One task chooses between two streams to take from, while another chooses which of them to
+   add to. *)
 let between_streams () =
   let n = 30_000 in
   let a = Stream.create 1 and b = Stream.create 2 in
@@ -250,7 +251,7 @@ let between_streams () =
   let last = [| 0; 0 |] and sum = ref 0 in
   let seen v =
     let side = if v > 0 then 0 else 1 in
-    if abs v <= last.(side) then Alcotest.failf "%d came out of turn" v;
+    if abs v <= last.(side) then Alcotest.failf "%d came out of order" v;
     last.(side) <- abs v;
     sum := !sum + abs v
   in
@@ -277,7 +278,7 @@ let () =
           test "Channel" channel;
           test "Broadcast: one order for all" broadcast;
           test "Broadcast: one subscription" shared_subscription;
-          test "Stream: what is closed takes nothing" closed_is_closed;
+          test "Stream: a closed stream accepts nothing" closed_is_closed;
           test "Stream of 1, closed in between" (closed_in_between 1);
           test "Stream of 3, closed in between" (closed_in_between 3);
         ] );

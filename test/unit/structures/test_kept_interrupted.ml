@@ -1,5 +1,6 @@
-(* Signal handlers that raise, at any moment, while waits are kept for the debugger: an operation
-   has happened completely, or not at all. The rest is in [test/unit/interrupted]. *)
+(* Signal handlers raise at any moment while waits are kept for the debugger. An operation
+   must have happened completely or not at all. The other tests of this kind are in
+   [test/unit/interrupted]. *)
 
 open Concord
 open Concord.Tools
@@ -8,8 +9,8 @@ open Check
 
 exception Interrupt
 
-(* [make] again and again: what wakes, and what holds after it, whether it was interrupted
-   or not. *)
+(* Calls [make] repeatedly. It returns an operation and a check that must hold after it,
+   whether it was interrupted or not. *)
 let often make () =
   let count = ref 0 in
   while !count < 500 do
@@ -26,10 +27,11 @@ let often make () =
         done)
   done
 
-(* Alcotest formats in each check, and a handler that raises there is wrapped. *)
+(* Doesn't use Alcotest's checks. They format each time, and an exception of a handler would
+   be wrapped there. *)
 let is_full t = if Mvar.try_read t = None then Alcotest.fail "the box is held"
 
-(* Nobody else wants the box. *)
+(* No other task uses the box. *)
 let alone use () =
   let t = Mvar.create 0 in
   ((fun () -> use t), fun () -> is_full t)
@@ -38,7 +40,7 @@ let increment v = (v + 1, ())
 let modify_alone = alone (fun t -> Mvar.modify t increment)
 let modify_evt t = Event.sync (Mvar.modify_evt t increment)
 
-(* From here on, as in a program that is debugged. *)
+(* From here on, waits are kept as in a debugged program. *)
 let kept make () =
   Debug.keep_waits ();
   often make ()

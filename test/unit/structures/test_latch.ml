@@ -12,8 +12,9 @@ let wait t say name =
 let names = [ "a"; "b"; "c" ]
 
 let misuse () =
-  raises "create" (Invalid_argument "Latch.create: a count of -1") (fun () ->
-      Latch.create (-1));
+  raises "create"
+    (Invalid_argument "Latch.create: the count is -1, but must not be negative")
+    (fun () -> Latch.create (-1));
   let closed = Invalid_argument "Latch.count_down: the latch is open" in
   let t = Latch.create 1 in
   Latch.count_down t;
@@ -70,7 +71,7 @@ let up_and_down () =
       Latch.count_up t);
   int "unchanged" max_int (Latch.count t)
 
-(* Each task begins others, and whoever waits sees the end of all. *)
+(* Each task starts others. The waiter must see that all have ended. *)
 let growing () =
   let t = Latch.create 2 and ended = Atomic.make 0 in
   let rec work depth () =
@@ -93,7 +94,7 @@ let growing () =
   let join = domain tasks in
   tasks ();
   join ();
-  int "nobody goes on early" 0 (Atomic.get early);
+  int "no task continues early" 0 (Atomic.get early);
   int "all have ended" (2 * 364) (Atomic.get ended)
 
 let no_effect () =
@@ -134,7 +135,7 @@ let () =
        [
          test "misuse" misuse;
          test "opens in order" in_order;
-         test "counts up as well" up_and_down;
+         test "counts up too" up_and_down;
          test "tasks that begin others" growing;
          test "threads and domains" domains;
        ] )

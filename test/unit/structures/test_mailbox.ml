@@ -60,12 +60,12 @@ let in_a_finaliser () =
   let all = Hand.result task :: Mailbox.drain t in
   ints "all" (List.init 10 succ) (List.sort compare all)
 
-(* So may a signal handler; it comes between any two steps of the others. *)
+(* A signal handler may wake a task too, between any two steps of other tasks. *)
 let in_a_signal_handler () =
   let t = Mailbox.create () and ticks = ref 0 and put = ref 0 in
   let is_busy = ref false in
   let handler _ =
-    (* One that interrupts another would put before it. *)
+    (* A handler that interrupts another one would put its number first, so it does nothing. *)
     if not !is_busy then (
       is_busy := true;
       incr ticks;
@@ -98,7 +98,7 @@ let () =
   run "Mailbox"
     (( "operations",
        [
-         test "those that need not wait" operations;
+         test "operations that need not wait" operations;
          test "close: in each state" close;
          test "put in a finaliser" in_a_finaliser;
          test "put in a signal handler" in_a_signal_handler;

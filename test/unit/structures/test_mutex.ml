@@ -28,7 +28,7 @@ let looking () =
   Mutex.unlock t;
   no "unlocked" (Mutex.is_locked t)
 
-(* It does not know who holds it. *)
+(* A mutex doesn't know its holder. *)
 let no_owner () =
   let t = Mutex.create () in
   let task =
@@ -72,7 +72,7 @@ let protect_raises () =
   raises "it raises" Boom (fun () -> Mutex.protect t culprit);
   raises_at "culprit" (fun () -> Mutex.protect t culprit);
   no "unlocked, not poisoned" (Mutex.is_locked t);
-  (* The same for one that waited, with another behind. *)
+  (* The same for a task that has waited, with another one behind it. *)
   Mutex.lock t;
   let task = Hand.start (fun () -> Mutex.protect t culprit) in
   let next = Hand.start (fun () -> Mutex.protect t (fun () -> 5)) in
@@ -89,12 +89,12 @@ let protect_cancelled () =
   let b = Hand.start (fun () -> Mutex.protect t (fun () -> assert false)) in
   let c = Hand.start (fun () -> Mutex.protect t (fun () -> "c")) in
   Hand.unwind b;
-  yes "not unlocked by who did not lock it" (Mutex.is_locked t);
+  yes "not unlocked by a task that did not lock it" (Mutex.is_locked t);
   Hand.unwind a;
   Alcotest.(check string) "passed on" "c" (Hand.result c);
   no "unlocked" (Mutex.is_locked t)
 
-(* It has the lock when it is stopped: it enters, and its next suspension raises. *)
+(* The task has the lock when it is stopped. So it enters, and its next suspension raises. *)
 let protect_resumed_then_cancelled () =
   let t = Mutex.create () in
   Mutex.lock t;

@@ -71,7 +71,7 @@ let modify_holds () =
   let take = taker t in
   let put = putter t 9 in
   waiting t 2;
-  yes "empty for those who try" (Mvar.is_empty t);
+  yes "empty for tasks that only try" (Mvar.is_empty t);
   no "try_put" (Mvar.try_put t 8);
   option "take_available" None (content t);
   Promise.fill gate ();
@@ -88,7 +88,7 @@ let modify_raises () =
           culprit ();
           (2, ())));
   option "the old value" (Some 1) (content t);
-  (* The same for one that waited. *)
+  (* The same for a task that has waited. *)
   let task =
     Hand.start (fun () ->
         Mvar.modify t (fun _ ->
@@ -132,7 +132,8 @@ let cancelled_while_held () =
   Hand.result holder;
   option "the value" (Some 1) (content t)
 
-(* They never wait, overtake nobody who does, and treat a held box as an empty one. *)
+(* These operations never wait, don't overtake waiters, and treat a held box as an empty
+   one. *)
 let trying () =
   let t = Mvar.create_empty () in
   option "nothing to take" None (Mvar.try_take t);
@@ -178,7 +179,7 @@ let () =
   run "Mvar"
     (( "operations",
        [
-         test "those that need not wait" without_waiting;
+         test "operations that need not wait" without_waiting;
          test "readers and takers share one line" readers_and_takers;
          test "nothing comes between the halves of swap" swap;
          test "modify holds the box" modify_holds;

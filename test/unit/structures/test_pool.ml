@@ -5,7 +5,7 @@ open Check
 exception Boom
 exception Worse
 
-(* What was disposed of; resources are numbers from 1 on. *)
+(* Records the disposed resources, which are numbers from 1 on. *)
 type made = { t : int Pool.t; disposed : int list ref }
 
 let pool ?validate ?(dispose = ignore) ?keep_after ?(make = ignore) n =
@@ -54,8 +54,9 @@ let wait say p name =
 (* --- Making and using ------------------------------------------------------- *)
 
 let misuse () =
-  raises "none" (Invalid_argument "Pool.create: 0 resources") (fun () ->
-      Pool.create 0 ignore)
+  raises "none"
+    (Invalid_argument "Pool.create: the limit is 0, but must be at least 1")
+    (fun () -> Pool.create 0 ignore)
 
 let as_needed () =
   let p = pool 3 in
@@ -86,7 +87,7 @@ let in_order () =
   List.iter Hand.result tasks;
   counts "in the end" (1, 1, 0) p
 
-(* Between the return of the resource and the waiter's turn. *)
+(* The late task comes after the resource was given back, but before the waiter runs. *)
 let no_overtaking () =
   let p = pool 1 in
   let first, gate = held p in
@@ -97,7 +98,7 @@ let no_overtaking () =
   let late = ref [] and comes = ref true in
   Hand.before_turns
     (fun () ->
-      (* given back, and "a" has not run yet *)
+      (* The resource was given back, and "a" hasn't run yet. *)
       if Pool.waiters p.t = 0 && !comes then begin
         comes := false;
         late := [ use "b" ]
@@ -197,10 +198,11 @@ let validate_cancelled () =
   let a = Hand.start (fun () -> Pool.use p.t Fun.id) in
   let b = Hand.start (fun () -> Pool.use p.t Fun.id) in
   Hand.unwind a;
-  disposed "what was looked at" [ 1 ] p;
+  disposed "the validated one" [ 1 ] p;
   int "b makes another one" 2 (Hand.result b)
 
-(* The old one is closed, and no other one can be made: the place is free. *)
+(* The old resource was disposed of and making another one failed, so there must be room for
+   one. *)
 let remake_fails () =
   let fail = ref false in
   let p =
@@ -244,7 +246,7 @@ let kept () =
   raises "the first one" Boom (fun () -> Pool.use p.t (fun _ -> raise Boom));
   disposed "it is not kept" [ 1 ] p
 
-(* The task is cancelled, and disposes all the same. *)
+(* The task is cancelled, and must still dispose of the resource. *)
 let dispose_suspends () =
   let gate = Promise.create () and ended = ref false in
   let dispose _ =
@@ -300,19 +302,19 @@ let closing () =
   no "open" (Pool.is_closed p.t);
   open_ gate_c;
   int "c" 2 (Hand.result c);
-  int "who waited" 2 (Hand.result waits);
+  int "the waiter" 2 (Hand.result waits);
   let other, gate = held p in
   let waits = Hand.start (fun () -> Pool.use p.t Fun.id) in
   open_ gate;
   int "other" 2 (Hand.result other);
-  int "who waited" 2 (Hand.result waits);
+  int "the waiter" 2 (Hand.result waits);
   let other, gate = held p in
   let waits = Hand.start (fun () -> Pool.use p.t Fun.id) in
   Pool.close p.t;
   yes "closed" (Pool.is_closed p.t);
   Hand.settle ();
-  raises "who waits" Pool.Closed (fun () -> Hand.result waits);
-  raises "who comes" Pool.Closed (fun () -> Pool.use p.t Fun.id);
+  raises "the waiter" Pool.Closed (fun () -> Hand.result waits);
+  raises "a newcomer" Pool.Closed (fun () -> Pool.use p.t Fun.id);
   disposed "none is idle" [] p;
   counts "two in use" (2, 0, 1) p;
   yes "too soon" (Event.sync_before 0.001 (Pool.await_closed_evt p.t) = None);
@@ -343,7 +345,7 @@ let closing_idle () =
   Hand.settle ();
   Hand.result ends
 
-(* A task that makes one finds the pool closed when it gives it back. *)
+(* A task that was making a resource gives it back to a closed pool. *)
 let closed_while_made () =
   let gate = Promise.create () in
   let p = pool 1 ~make:(fun () -> Promise.await gate) in
@@ -379,8 +381,8 @@ let events () =
 
 (* --- At the same time ------------------------------------------------------------------ *)
 
-(* Tasks of three domains, some of which fail. A resource is used by one at a time, and at most
-   [limit] exist. *)
+(* Tasks of three domains use the pool, and some of them fail. A resource must have one user
+   at a time, and at most [limit] may exist. *)
 let domains () =
   let limit = 3 and rounds = 2_000 in
   let exist = Atomic.make 0 and wrong = Atomic.make 0 in
@@ -439,7 +441,7 @@ let () =
          test "misuse" misuse;
          test "made when needed, the last one first" as_needed;
          test "in order" in_order;
-         test "nobody overtakes" no_overtaking;
+         test "no task overtakes" no_overtaking;
          test "a waiter is cancelled" cancelled_waiter;
          test "events" events;
          test "threads and domains" domains;
@@ -455,7 +457,7 @@ let () =
            test "make raises after validation" remake_fails;
            test "the user fails" use_fails;
            test "the user is cancelled" use_cancelled;
-           test "what is kept" kept;
+           test "kept resources" kept;
            test "dispose suspends" dispose_suspends;
            test "dispose raises" dispose_raises;
          ] )

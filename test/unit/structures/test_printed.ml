@@ -1,4 +1,5 @@
-(* What an uncaught exception of the library is called: by a name that a program can write. *)
+(* An uncaught exception of the library must be printed under a name that a program can
+   write. *)
 
 open Concord
 open Concord.Tools
@@ -14,10 +15,10 @@ let constants () =
   named "Host_kit" "Concord.Tools.Host_kit.Elsewhere" Host_kit.Elsewhere;
   named "Fifo" "Concord_fifo.Cancelled" Concord_fifo.Cancelled
 
-(* All that can be closed have this one. *)
+(* All structures that can be closed share this exception. *)
 let closed () =
   named "no structure is known" "Concord.Stream.Closed" Stream.Closed;
-  no "not by a name that nobody can write"
+  no "not by a name that programs can't write"
     (contains (Printexc.to_string Stream.Closed) "Concord.Closed");
   let printed name use =
     match use () with

@@ -4,7 +4,7 @@ open Check
 
 exception Boom
 
-(* Not a tail call, and not inlined: it must be named in the backtrace. *)
+(* Neither a tail call nor inlined, because the backtrace must name it. *)
 let[@inline never] culprit () = if true then raise Boom
 let waiting p n = int "waiters" n (Promise.waiters p)
 
@@ -58,7 +58,7 @@ let given_backtrace () =
       Printexc.get_callstack 0
     with Boom -> Printexc.get_raw_backtrace ()
   in
-  (* Another exception comes in between. *)
+  (* Another exception in between must not replace the backtrace. *)
   (try raise Exit with Exit -> ());
   let p = Promise.create () in
   Promise.fail ~backtrace p Boom;
@@ -99,7 +99,7 @@ let from_a_signal_handler () =
   Sys.set_signal Sys.sigusr1 previous;
   yes "filled" (Promise.peek p = Some (Ok "signal"))
 
-(* As documented, also those who were cancelled and are not unwound. *)
+(* As documented, [fail_waiters] also counts tasks that were cancelled but not unwound. *)
 let failed_waiters () =
   let p : unit Promise.t = Promise.create () in
   let task = Hand.start (fun () -> Promise.await p) in
@@ -114,11 +114,11 @@ let () =
     ([
        ( "outcome",
          [
-           test "peek and is_resolved tell the state" states;
+           test "peek and is_resolved return the state" states;
            test "it is resolved once" once;
            test "a failure keeps its backtrace" backtraces;
            test "a failure takes the backtrace that is given" given_backtrace;
-           test "fail_waiters tells how many wait" failed_waiters;
+           test "fail_waiters returns how many wait" failed_waiters;
          ]
          @ unless_debugged
              (test "failed between the look and the registration"

@@ -1,5 +1,5 @@
-(* Effects in functions that are called when a promise is resolved: nobody handles them,
-   whoever resolves it. *)
+(* Functions that are called when a promise is resolved can't perform effects. No handler
+   may get them, whichever task resolves the promise. *)
 
 open Concord
 open Concord.Tools
@@ -9,12 +9,12 @@ module Fifo = Concord_fifo
 
 type _ Effect.t += Mine : int Effect.t
 
-(* [f], in a function of [map] and of [on_resolve], which is called at once or by whoever
-   fills the promise. *)
+(* Runs [f] in functions of [map] and [on_resolve]. They are called at once, or by the task
+   that fills the promise. *)
 let refused what f =
   let told = function
     | Invalid_argument text ->
-        yes (what ^ ": whose fault") (contains text "Promise.on_resolve, map");
+        yes (what ^ ": whose fault") (contains text "Promise.on_resolve or map");
         yes (what ^ ": what to do") (contains text "fork a task that awaits")
     | e -> Alcotest.failf "%s: it raised %s" what (Printexc.to_string e)
   in
@@ -44,7 +44,7 @@ let of_fifo () =
   refused "get" (fun () -> ignore (Fifo.get key : int option));
   refused "a binding" (fun () -> Fifo.with_binding key 1 ignore);
   refused "a scope" (fun () -> Fifo.Scope.run ignore);
-  (* It has a task to wait for. *)
+  (* This scope would have to wait for its task. *)
   refused "a scope with a task" (fun () ->
       Fifo.Scope.run (fun _ -> drop (Fifo.fork (fun () -> Tasks.sleep 0.001))));
   Scope.run (fun scope ->
@@ -77,7 +77,7 @@ let of_the_program () =
   in
   Effect.Deep.try_with work () { effc };
   no "reached" !reached;
-  (* What was raised before, by others, is left as it is. *)
+  (* An [Unhandled] that another task raised before must stay as it is. *)
   let failed : unit Promise.t = Promise.create () in
   Promise.fail failed (Effect.Unhandled Mine);
   raises "a failure" (Effect.Unhandled Mine) (fun () ->
@@ -85,7 +85,7 @@ let of_the_program () =
   raises "a failure, read there" (Effect.Unhandled Mine) (fun () ->
       Promise.on_resolve failed (fun _ -> Promise.await failed))
 
-(* A handler within the function is no matter of others. *)
+(* A handler within the function may handle effects. *)
 let allowed () =
   let called = ref [] in
   let p = Promise.create () in
@@ -125,7 +125,7 @@ let allowed () =
     [ "handler"; "protect"; "join"; "lazy"; "scheduler"; "caught" ]
     (List.rev !called)
 
-(* The task that fills is cancelled: the function is not. *)
+(* The filling task is cancelled, but the function isn't. *)
 let cancelled_filler () =
   Fifo.run @@ fun () ->
   let p = Promise.create () in

@@ -6,7 +6,7 @@ open Check
 
 exception Boom
 
-(* Not a tail call, and not inlined: it must be named in the backtrace. *)
+(* Neither a tail call nor inlined, because the backtrace must name it. *)
 let[@inline never] culprit () = if true then raise Boom
 let waiting what p n = int (what ^ ": waiters") n (Promise.waiters p)
 let is p outcome = Promise.peek p = Some outcome
@@ -57,7 +57,7 @@ let chose_another () =
   in
   let plain = Hand.start (fun () -> Promise.await p) in
   Promise.fill q ();
-  (* The task has not had its turn: its waiter is still in the queue. *)
+  (* The task hasn't run yet, so its waiter is still in the queue. *)
   waiting "both" p 2;
   int "one of them has the exception" 1 (Promise.fail_waiters p Boom);
   Hand.settle ();
@@ -69,7 +69,7 @@ let chose_another () =
 let in_order () =
   traced [ "task 1"; "f"; "task 2"; "at once" ] @@ fun say ->
   let p = Promise.create () in
-  (* Those who wait say so where they are resumed. *)
+  (* The functions report in the order in which they are called. *)
   let watch name =
     Promise.on_resolve p (fun r ->
         yes name (r = Ok 7);
@@ -122,7 +122,8 @@ let refused what f =
   | () -> Alcotest.failf "%s: it has waited" what
   | exception Invalid_argument text -> yes what (contains text "Promise")
 
-(* In the task that resolves, in the loop that ends a task, in a thread, at once. *)
+(* A function must not wait in a task that resolves, in a loop that ends a task, in a
+   thread, or when it is called at once. *)
 let may_not_wait () =
   let never () = Promise.await (Promise.create ()) in
   let p = Promise.create () in
@@ -143,7 +144,7 @@ let may_not_wait () =
   | () -> ()
   | exception e -> raise e);
   yes "told" !told;
-  (* What need not wait is no wait. *)
+  (* Operations that need not wait are allowed. *)
   let p = Promise.create () and box = Mvar.create_empty () in
   Promise.on_resolve p (fun _ -> Mvar.put box "put");
   Promise.fill p ();
@@ -204,7 +205,7 @@ let () =
         [
           test "resolve" resolve;
           test "await_result" await_result;
-          test "fail_waiters counts those who chose it" chose_another;
+          test "fail_waiters counts tasks that chose it" chose_another;
         ] );
       ( "functions",
         [

@@ -1,4 +1,4 @@
-(* Promises of promises, and of threads and domains. *)
+(* Promises that are made of others, and promises of threads and domains. *)
 
 open Concord
 open Concord_test_support
@@ -7,7 +7,7 @@ open Check
 exception Boom
 exception Bang
 
-(* Not a tail call, and not inlined: it must be named in the backtrace. *)
+(* Neither a tail call nor inlined, because the backtrace must name it. *)
 let[@inline never] culprit () = if true then raise Boom
 let waiting what p n = int (what ^ ": waiters") n (Promise.waiters p)
 let is p outcome = Promise.peek p = Some outcome
@@ -49,7 +49,8 @@ let maps () =
   in
   refused "it waits" (fun () -> Promise.await q)
 
-(* What one that was made of it raises comes out at the end. *)
+(* If a function of a promise that was made of [p] raises, [fill] raises that exception at
+   its end. *)
 let chain_raises () =
   let p = Promise.create () in
   let q = Promise.map succ p in
@@ -133,7 +134,7 @@ let anys () =
   | _ -> Alcotest.fail "of none"
   | exception Invalid_argument _ -> ()
 
-(* One that is never resolved is a source again and again. *)
+(* A promise that is never resolved is used as a source repeatedly. *)
 let long_lived () =
   let clean = Promise.create () in
   let before = words clean in
@@ -154,7 +155,7 @@ let long_lived () =
 
 let rounds = if instrumented then 50 else 500
 
-(* Two domains resolve the sources; functions are withdrawn meanwhile. *)
+(* Two domains resolve the sources. One of them withdraws a function meanwhile. *)
 let raced () =
   for round = 1 to rounds do
     let p = Promise.create () and q = Promise.create () in
@@ -209,7 +210,7 @@ let spawned place () =
   in
   raises "failure" Boom (fun () -> Promise.await failing);
   raises_at "culprit" (fun () -> Promise.await failing);
-  (* A task waits, and its siblings go on. *)
+  (* One task waits while its sibling runs. *)
   let gate = Promise.create () in
   let n, () =
     Concord_fifo.run (fun () ->
@@ -238,7 +239,7 @@ let () =
       ( "made of others",
         [
           test "map" maps;
-          test "what is called raises" chain_raises;
+          test "a called function raises" chain_raises;
           test "resolved by hand" resolved_by_hand;
           test "to_result" results;
           test "both" boths;

@@ -1,4 +1,4 @@
-(* Threads and domains of promises, in which signal handlers raise. *)
+(* Promises of threads and domains in which signal handlers raise. *)
 
 open Concord
 open Concord_test_support
@@ -10,7 +10,7 @@ let this_thread () = Thread.id (Thread.self ())
 let mask () = List.sort compare (Thread.sigmask SIG_BLOCK [])
 let is_blocked signal = List.mem signal (mask ())
 
-(* [f] has the mask of its caller, and the caller still has it. *)
+(* [f] has the signal mask of its caller, and the caller keeps its mask. *)
 let masks (start : (unit -> int list) -> int list Promise.t) () =
   let check what =
     let before = mask () in
@@ -22,7 +22,7 @@ let masks (start : (unit -> int list) -> int list Promise.t) () =
   check "one is blocked";
   yes "it still is" (is_blocked Sys.sigusr2);
   ignore (Thread.sigmask SIG_SETMASK before : int list);
-  (* In a callback too, and in what the function starts. *)
+  (* A callback has the mask too, and so has a thread that the function starts. *)
   let seen = ref [] in
   let gate = Promise.create () in
   let p =
@@ -36,18 +36,19 @@ let masks (start : (unit -> int list) -> int list Promise.t) () =
   yes "a thread within" (Promise.await p = mask ());
   eventually "a callback's" (fun () -> !seen = mask ())
 
-(* At any moment of the thread, its beginning and its end included. *)
+(* A handler raises at any moment of the thread, including its beginning and its end. *)
 let interrupted (start : (unit -> int) -> int Promise.t) () =
   let this = this_thread () in
   let in_thread () = this_thread () <> this in
   let ended = ref 0 and ticks = ref 0 in
   let begun = Unix.gettimeofday () in
-  (* Longer only where the machine has so much other work that one kind has not come. *)
+  (* This takes longer only if the machine is so busy that one of the two outcomes hasn't
+     come. *)
   let goes_on () =
     let elapsed = Unix.gettimeofday () -. begun in
     elapsed < 0.5 || ((!ended = 0 || !ticks = 0) && elapsed < 30.)
   in
-  (* What comes when the promise is resolved ends the thread. *)
+  (* An exception that comes when the promise is resolved ends the thread. *)
   Thread.set_uncaught_exception_handler (function
     | Tick -> ()
     | e -> prerr_endline (Printexc.to_string e));
@@ -55,8 +56,8 @@ let interrupted (start : (unit -> int) -> int Promise.t) () =
     let p =
       Interrupting.others ~by:Tick ~in_thread (fun () ->
           let p = start (fun () -> 1) in
-          (* A sleep that is interrupted every 50 us does not end: the system adds as much
-             to it each time. *)
+          (* A sleep that is interrupted every 50 us doesn't end, because the system adds as
+             much to it each time. So this yields instead. *)
           eventually ~pause:Thread.yield "resolved" (fun () ->
               Promise.is_resolved p);
           p)

@@ -1,4 +1,4 @@
-(* Reading a queue to its end: the same names in all queues. *)
+(* Reading a queue to its end. All queues have the same functions for it. *)
 
 open Concord
 open Concord_test_support
@@ -58,7 +58,7 @@ module Of_broadcast = Cases (struct
     (t, subscribe t)
 end)
 
-(* Each subscription drains its own. *)
+(* Each subscription drains its own values. *)
 let drain_subscriptions () =
   let t = Broadcast.create () in
   let a = Broadcast.subscribe t in
@@ -67,10 +67,10 @@ let drain_subscriptions () =
   Broadcast.send t 2;
   ints "all since it subscribed" [ 1; 2 ] (Broadcast.drain a);
   Broadcast.send t 3;
-  ints "what came since" [ 3 ] (Broadcast.drain a);
+  ints "values that came since" [ 3 ] (Broadcast.drain a);
   ints "of the other" [ 2; 3 ] (Broadcast.drain b)
 
-(* Several senders wait; each learns that it was received. *)
+(* Several senders wait. Each must learn that its value was received. *)
 let drain_senders () =
   let t = Channel.create () in
   let send v = Hand.start (fun () -> Channel.send t v) in
@@ -79,7 +79,7 @@ let drain_senders () =
   ints "all that wait" [ 1; 3; 4 ] (Channel.drain t);
   Hand.settle ();
   List.iteri (fun i task -> if i <> 1 then Hand.result task) tasks;
-  int "nobody waits" 0 (Channel.waiters t)
+  int "no task waits" 0 (Channel.waiters t)
 
 let () =
   run "Reading to the end"

@@ -1,5 +1,5 @@
-(* A task that is interrupted while its resumer runs, or too late: what it was given reaches
-   others. The rest is in [test/unit/interrupted]. *)
+(* A task is interrupted while its resumer runs, or after it was resumed. Other tasks must
+   get what it was given. The other tests of this kind are in [test/unit/interrupted]. *)
 
 open Concord
 open Concord.Tools
@@ -9,7 +9,7 @@ open Effect.Deep
 
 exception Interrupt
 
-(* A handler raises in a task that was resumed, before it has gone on. *)
+(* A handler raises in a task that was resumed but hasn't continued. *)
 let resumed_then_raises f =
   try_with f ()
     {
@@ -25,7 +25,8 @@ let resumed_then_raises f =
           | _ -> None);
     }
 
-(* The same, while its resumer runs; which [raises] may raise after that. *)
+(* A handler raises in the task while its resumer runs. [raises] may make the resumer raise
+   after that. *)
 let raises_when_resumed ~raises f =
   let result = ref None in
   let suspend block k =
@@ -100,8 +101,8 @@ module Trial = Concord__Trial
 let is_kept () =
   match Late.raise_kept () with () -> false | exception Interrupt -> true
 
-(* A handler raises in a task that was resumed and looks whether the trial has passed, just
-   when it has. *)
+(* A handler raises in a resumed task just when its trial has passed and the task checks
+   that. *)
 let too_late ~cancelled () =
   let trial = Trial.create () in
   let suspend block k =
@@ -120,7 +121,7 @@ let too_late ~cancelled () =
 
 (* --- A waiter's resumer raises, in a task that waits or leaves ------------------- *)
 
-(* The task unlocks its mutex for another one, whose resumer raises. *)
+(* The task unlocks its mutex for another task, whose resumer raises. *)
 let while_it_unlocks name wait =
   let m = Mutex.create () and c = Condition.create () in
   let other = ref (ref false) in
@@ -148,8 +149,8 @@ let unlocks () =
         fun c m -> Event.select [ Event.never; Condition.wait_evt c m ] );
     ]
 
-(* A signal comes while the task finds what it wants, so it is passed on to another one,
-   whose resumer raises. *)
+(* A signal comes while the task finds what it wants. So the task passes the signal on to
+   another one, whose resumer raises. *)
 let while_it_leaves name loop =
   let c = Condition.create () and other = ref (ref false) in
   let look () =
@@ -171,8 +172,8 @@ let leaves () =
         fun c f -> Event.sync (Condition.loop_no_mutex_evt c f) );
     ]
 
-(* A task was woken in vain, and makes the next trial as it comes back: it resumes itself, and
-   then another one, whose resumer raises. *)
+(* A task that was woken in vain comes back and makes the next trial. It resumes itself, and
+   then another task, whose resumer raises. *)
 let makes_the_next_trial () =
   let b = Barrier.create 3 in
   let await () = Barrier.await b in
@@ -189,7 +190,8 @@ let makes_the_next_trial () =
   yes "kept" (is_kept ());
   int "waiters" 0 (Barrier.waiters b)
 
-(* One of two parties is cancelled while it is asked, and has withdrawn when it refuses. *)
+(* One of two parties is cancelled while it is asked. It has withdrawn by the time it
+   refuses. *)
 let withdraws_while_asked () =
   let b = Barrier.create 2 in
   let seen = ref [] in
@@ -217,7 +219,7 @@ let () =
         [
           test "after the resumption" (each after_its_resumption);
           test "during the resumption" (each (during_its_resumption ignore));
-          test "also in who resumes"
+          test "and in the resumer too"
             (each (during_its_resumption (fun () -> raise Interrupt)));
         ] );
       ( "a condition's waiter, in its task",
@@ -227,7 +229,7 @@ let () =
         ] );
       ( "a barrier",
         [
-          test "too late, in a task that looks" (too_late ~cancelled:false);
+          test "too late, in a task that checks" (too_late ~cancelled:false);
           test "a cancellation is not kept" (too_late ~cancelled:true);
           test "too late, in one that makes the next trial" makes_the_next_trial;
           test "waiters, while one withdraws" withdraws_while_asked;

@@ -17,14 +17,14 @@ let writer t say name =
       Rwlock.write_lock t;
       say name)
 
-(* "r1 w1 r2": readers and writers, in the order of their arrival. *)
+(* Starts readers and writers in the order of names such as "r1 w1 r2". *)
 let come t say names =
   let come name =
     if name.[0] = 'r' then reader t say name else writer t say name
   in
   List.map come (String.split_on_char ' ' names)
 
-(* Serves all, and says when somebody unlocks. *)
+(* Serves all tasks, and reports each unlock. *)
 let unlock_all t say =
   let unlock_one () =
     match Rwlock.write_unlock t with
@@ -51,23 +51,23 @@ let order ?prefer names expected () =
 
 let writers_first = `Writers
 
-(* --- Who may enter -------------------------------------------------------- *)
+(* --- Which tasks may enter ------------------------------------------------ *)
 
 let sharing ?prefer () =
   let t = Rwlock.create ?prefer () in
   Rwlock.read_lock t;
   yes "two read" (Rwlock.try_read_lock t);
-  no "nobody writes" (Rwlock.try_write_lock t);
+  no "no task writes" (Rwlock.try_write_lock t);
   Rwlock.read_unlock t;
   no "one still reads" (Rwlock.try_write_lock t);
   Rwlock.read_unlock t;
   yes "one writes" (Rwlock.try_write_lock t);
-  no "nobody else writes" (Rwlock.try_write_lock t);
-  no "nobody reads" (Rwlock.try_read_lock t);
+  no "no other task writes" (Rwlock.try_write_lock t);
+  no "no task reads" (Rwlock.try_read_lock t);
   Rwlock.write_unlock t;
   yes "free" (Rwlock.try_read_lock t)
 
-(* A reader behind a writer that waits does not enter, nor does one that tries. *)
+(* A reader behind a waiting writer must not enter, even if it only tries. *)
 let behind_a_writer ?prefer () =
   let t = Rwlock.create ?prefer () in
   Rwlock.read_lock t;
@@ -77,7 +77,7 @@ let behind_a_writer ?prefer () =
   let r = Hand.start (fun () -> Rwlock.read_lock t) in
   waiting t 2;
   Rwlock.read_unlock t;
-  no "the writer has it before its turn" (Rwlock.try_read_lock t);
+  no "the writer has it before it runs" (Rwlock.try_read_lock t);
   Hand.settle ();
   Hand.result w;
   yes "the reader waits" (Hand.waits r);
@@ -86,8 +86,8 @@ let behind_a_writer ?prefer () =
   Hand.result r;
   yes "they share" (Rwlock.try_read_lock t)
 
-(* With [`Writers] one that comes late still goes before the readers; they enter when
-   no writer is left. *)
+(* With [`Writers], a writer that comes late still precedes the readers. The readers enter
+   when no writer is left. *)
 let late_writer ?prefer expected () =
   traced (String.split_on_char ' ' expected) @@ fun say ->
   let t = Rwlock.create ?prefer () in
@@ -100,8 +100,11 @@ let late_writer ?prefer expected () =
 
 let misuse () =
   let t = Rwlock.create () in
-  let read_error = Sys_error "Rwlock.read_unlock: Operation not permitted"
-  and write_error = Sys_error "Rwlock.write_unlock: Operation not permitted" in
+  let read_error =
+    Sys_error "Rwlock.read_unlock: no task holds the lock to read"
+  and write_error =
+    Sys_error "Rwlock.write_unlock: no task holds the lock to write"
+  in
   let refused what e f = raises what e (fun () -> f t) in
   refused "free" read_error Rwlock.read_unlock;
   refused "free" write_error Rwlock.write_unlock;
@@ -146,7 +149,8 @@ let within () =
   Hand.unwind r;
   free ()
 
-(* Readers come in up to the first writer; with [`Writers] none do while one waits. *)
+(* All readers in front of the first writer enter. With [`Writers], none does while a writer
+   waits. *)
 let downgrade ?prefer names expected () =
   traced (String.split_on_char ' ' expected) @@ fun say ->
   let t = Rwlock.create ?prefer () in
@@ -162,24 +166,24 @@ let downgrade ?prefer names expected () =
 let downgraded () =
   let t = Rwlock.create () in
   let refused what =
-    raises what (Sys_error "Rwlock.downgrade: Operation not permitted")
+    raises what (Sys_error "Rwlock.downgrade: no task holds the lock to write")
       (fun () -> Rwlock.downgrade t)
   in
   refused "free";
   Rwlock.write_lock t;
   Rwlock.downgrade t;
   refused "it reads";
-  no "nobody writes" (Rwlock.try_write_lock t);
+  no "no task writes" (Rwlock.try_write_lock t);
   yes "others read" (Rwlock.try_read_lock t);
   raises "it is no writer"
-    (Sys_error "Rwlock.write_unlock: Operation not permitted") (fun () ->
-      Rwlock.write_unlock t);
+    (Sys_error "Rwlock.write_unlock: no task holds the lock to write")
+    (fun () -> Rwlock.write_unlock t);
   Rwlock.read_unlock t;
   Rwlock.read_unlock t;
   refused "free again";
   yes "free" (Rwlock.try_write_lock t)
 
-(* Those who wait are passed over if they were cancelled. *)
+(* Waiters that were cancelled are passed over. *)
 let downgraded_beside_cancelled () =
   let t = Rwlock.create () in
   Rwlock.write_lock t;
@@ -194,7 +198,7 @@ let downgraded_beside_cancelled () =
   Rwlock.read_unlock t;
   yes "free" (Rwlock.try_write_lock t)
 
-(* What a writer has written is still there when it reads. *)
+(* A writer that has downgraded its lock must read what it wrote. *)
 let downgraded_on_domains () =
   let t = Rwlock.create () and last = ref 0 and wrong = Atomic.make 0 in
   let work me () =
@@ -235,7 +239,7 @@ let no_effect () =
   Hand.settle ();
   Hand.result task
 
-(* Counts who is inside, in threads and in tasks on another domain. *)
+(* Counts the tasks inside, in threads and in tasks on another domain. *)
 let exclusion ?prefer () =
   let t = Rwlock.create ?prefer () in
   let readers = Atomic.make 0 and writers = Atomic.make 0 in
@@ -259,7 +263,7 @@ let exclusion ?prefer () =
   let join = domain tasks in
   beside tasks tasks;
   join ();
-  int "who may not be inside" 0 (Atomic.get wrong);
+  int "tasks that must not be inside" 0 (Atomic.get wrong);
   waiting t 0;
   yes "free" (Rwlock.try_write_lock t)
 
@@ -280,7 +284,7 @@ let () =
   run "Rwlock"
     (( "order",
        [
-         test "fair: that of arrival, readers together"
+         test "fair: the order of arrival, readers together"
            (order "r1 r2 w1 r3 w2 w3 r4 r5"
               "unlock r1 r2 unlock unlock w1 unlock r3 unlock w2 unlock w3 \
                unlock r4 r5 unlock unlock");
@@ -301,9 +305,9 @@ let () =
            test "behind a writer that waits" behind_a_writer;
            test "writers first: the same"
              (behind_a_writer ~prefer:writers_first);
-           test "unlock what is not held" misuse;
+           test "unlock a lock that is not held" misuse;
            test "read and write" within;
-           test "downgrade: nobody waits" (downgrade "" "downgrade unlock");
+           test "downgrade: no task waits" (downgrade "" "downgrade unlock");
            test "downgrade: readers up to a writer come in"
              (downgrade "r1 r2 w1 r3"
                 "downgrade r1 r2 unlock unlock unlock w1 unlock r3 unlock");
@@ -316,7 +320,7 @@ let () =
              (downgrade ~prefer:writers_first "r1 r2"
                 "downgrade r1 r2 unlock unlock unlock");
            test "downgrade a writer only" downgraded;
-           test "downgrade passes over those that were cancelled"
+           test "downgrade passes over cancelled tasks"
              downgraded_beside_cancelled;
            test "downgrade on two domains" downgraded_on_domains;
            test "readers and writers on two domains" exclusion;

@@ -5,8 +5,10 @@ module Counting = Semaphore.Counting
 module Binary = Semaphore.Binary
 
 let misuse () =
-  raises "make" (Invalid_argument "Semaphore.Counting.make: -1 permits")
-    (fun () -> Counting.make (-1));
+  raises "make"
+    (Invalid_argument
+       "Semaphore.Counting.make: the number of permits is -1, but must not be \
+        negative") (fun () -> Counting.make (-1));
   let t = Counting.make max_int in
   raises "release" (Sys_error "Semaphore.Counting.release: overflow") (fun () ->
       Counting.release t);
@@ -37,7 +39,7 @@ let permits_pass_on () =
   let _tasks = List.map wait [ "a"; "b"; "c" ] in
   Counting.release t;
   Counting.release t;
-  int "nobody else gets them" 0 (Counting.get_value t);
+  int "no other task gets them" 0 (Counting.get_value t);
   no "nor tries" (Counting.try_acquire t);
   int "waiters" 1 (Counting.waiters t);
   say "two released";
@@ -45,9 +47,9 @@ let permits_pass_on () =
   Counting.release t;
   Hand.settle ();
   Counting.release t;
-  int "nobody waits" 1 (Counting.get_value t)
+  int "no task waits" 1 (Counting.get_value t)
 
-(* Of the permits none is lost, whatever becomes of those to whom they are offered. *)
+(* No permit may be lost, whether the tasks that are offered one accept or refuse it. *)
 let permits_are_kept () =
   let t = Counting.make 0 in
   let wait () = Hand.start (fun () -> Counting.acquire t) in
@@ -60,7 +62,7 @@ let permits_are_kept () =
   List.iteri
     (fun i task -> if i mod 2 = 0 then Hand.unwound task else Hand.result task)
     tasks;
-  int "those who were cancelled took none" 20 (Counting.get_value t);
+  int "cancelled tasks took none" 20 (Counting.get_value t);
   int "waiters" 0 (Counting.waiters t)
 
 (* --- Several at once ------------------------------------------------------------- *)
@@ -69,7 +71,9 @@ let misuse_of_several () =
   let t = Counting.make 3 in
   let negative name f =
     raises name
-      (Invalid_argument ("Semaphore.Counting." ^ name ^ ": -2 permits"))
+      (Invalid_argument
+         ("Semaphore.Counting." ^ name
+        ^ ": the number of permits is -2, but must not be negative"))
       f
   in
   negative "acquire_n" (fun () -> Counting.acquire_n t (-2));
@@ -112,7 +116,8 @@ let acquires t say (name, n) =
       Counting.acquire_n t n;
       say name)
 
-(* The first one wants many, and those behind it could be served. *)
+(* The first waiter needs many permits. There are enough for the waiters behind it, but they
+   must not overtake. *)
 let large_first () =
   traced [ "two"; "large"; "three"; "small"; "none"; "one" ] @@ fun say ->
   let t = Counting.make 2 in
@@ -139,14 +144,14 @@ let large_first () =
   Hand.result one;
   int "one left" 1 (Counting.get_value t)
 
-(* Those behind one that was cancelled are served when it is unwound. *)
+(* When a cancelled waiter is unwound, the waiters behind it are served. *)
 let large_cancelled () =
   let t = Counting.make 3 in
   let large = acquires t ignore ("large", 5) in
   let two = acquires t ignore ("two", 2)
   and one = acquires t ignore ("one", 1) in
   let many = acquires t ignore ("many", 2) in
-  int "nobody is served" 3 (Counting.get_value t);
+  int "no task is served" 3 (Counting.get_value t);
   Hand.unwind large;
   Hand.settle ();
   Hand.result two;
@@ -157,7 +162,7 @@ let large_cancelled () =
   Hand.settle ();
   Hand.result many
 
-(* One that was cancelled and is not unwound refuses; then the release serves the next. *)
+(* A cancelled waiter that isn't unwound refuses, so the release must serve the next one. *)
 let large_refuses () =
   let t = Counting.make 0 in
   let large = acquires t ignore ("large", 4) in
@@ -169,7 +174,8 @@ let large_refuses () =
   Hand.result small;
   int "the rest is free" 1 (Counting.get_value t)
 
-(* Each needs two of three: with one after the other both might have one. *)
+(* Each task needs two of three permits. If it took them one after the other, two tasks
+   could hold one each and block forever. *)
 let two_of_three () =
   let t = Counting.make 3 in
   let turns = Atomic.make 0 in
@@ -280,7 +286,8 @@ let as_a_lock kind make =
   let name, tests = Lock_cases.suite make in
   (kind ^ ", " ^ name, tests)
 
-(* However the function ends, and if its task is cancelled in it, or before. *)
+(* However the function ends, the permit is released. This includes a task that is cancelled
+   in it or before. *)
 let with_permit () =
   let each (name, with_permit, try_acquire, release) =
     int (name ^ ": the value") 1
@@ -334,7 +341,7 @@ let () =
          test "a large request is not overtaken" large_first;
          test "a large request is cancelled" large_cancelled;
          test "a large request refuses" large_refuses;
-         test "two of three, again and again" two_of_three;
+         test "two of three, repeatedly" two_of_three;
          test "binary" binary;
          test "with_permit" with_permit;
        ] )

@@ -1,4 +1,5 @@
-(* Threads that sleep may be overtaken where many want the same thing. *)
+(* A sleeping thread may be overtaken, so that many tasks can share a structure without
+   waiting for it to wake up. *)
 
 open Concord
 open Concord_test_support
@@ -73,7 +74,7 @@ let locks =
        });
   ]
 
-(* The thread takes, and gives back when it is told to. *)
+(* The thread takes the lock, and gives it back when [go] is set. *)
 let rounds (Lock lock) ~in_order round =
   let t = lock.create ~in_order and partner = Partner.thread () in
   let once () =
@@ -106,7 +107,7 @@ let is_not_overtaken lock () =
     no "it is overtaken" (once ())
   done
 
-(* The sleeping thread is to have the value. *)
+(* The sleeping thread must get the value that was put for it. *)
 let own_value () =
   let t = Mvar.create_empty () and partner = Partner.thread () in
   for i = 1 to 20 do
@@ -138,14 +139,14 @@ let patience () =
   let nudged = Nudge.again (Nudge.of_thread (Sleeper.mine ())) in
   let is_due () = Nudge.is_due (Nudge.again nudged) in
   let due = is_due () in
-  (* the machine may have been busy meanwhile *)
+  (* The machine may have been busy meanwhile. *)
   if Sleeper.now_ns () - start < Nudge.patience_ns then yes "at once" due;
   eventually ~pause:ignore "it is over" (fun () -> not (is_due ()));
   yes "not too early" (Sleeper.now_ns () - start > Nudge.patience_ns)
 
 (* --- A queue of a mutex and a condition ------------------------------------------------ *)
 
-(* As one writes it with Stdlib. *)
+(* A queue as users write it with Stdlib. *)
 let queue ~items ~capacity work =
   let m = Mutex.create () and q = Queue.create () in
   let not_empty = Condition.create () and not_full = Condition.create () in
@@ -170,13 +171,14 @@ let queue ~items ~capacity work =
   in
   List.init 8 (fun i -> Thread.create (if i < 4 then produce else consume) ())
 
-(* How often the calling thread has fallen asleep, where the system tells. *)
+(* Counts how often the calling thread has fallen asleep, if the system provides this
+   number. *)
 let sleeps () =
   Option.value ~default:0
     (Concord_test_proc.number "thread-self/status" "voluntary_ctxt_switches")
 
-(* If each unlock handed the mutex to a thread that sleeps, each item would cost a sleep and
-   more. *)
+(* If each unlock handed the mutex to a sleeping thread, each item would cost at least one
+   sleep. *)
 let no_convoy () =
   let items = 25_000 and slept = Atomic.make 0 and sum = Atomic.make 0 in
   let work i =
@@ -201,7 +203,7 @@ let () =
         [
           test "Mvar.modify" is_modified_in_turn;
           test "how long" patience;
-          test "who puts a value does not take it back" own_value;
+          test "a task that puts a value does not take it back" own_value;
         ]
         @ Concord_test_proc.only "how often threads sleep"
             [ test "no convoy at a queue" no_convoy ] );

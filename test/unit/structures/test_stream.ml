@@ -45,8 +45,8 @@ let invalid () =
   let misuse n =
     Invalid_argument
       (Printf.sprintf
-         "Stream.create: a capacity of %d (to pass items on without a buffer \
-          there is Channel)"
+         "Stream.create: the capacity is %d, but must be at least 1 (Channel \
+          passes items on without a buffer)"
          n)
   in
   List.iter
@@ -55,17 +55,20 @@ let invalid () =
 
 let exact_capacity () =
   let fill capacity =
-    let t = Stream.create capacity in
-    for round = 1 to 3 do
-      for i = 1 to capacity do
-        int "length" (i - 1) (Stream.length t);
-        yes "room" (Stream.try_add t i)
+    let t = Stream.create capacity and added = ref 0 and taken = ref 0 in
+    (* Each round leaves an item, so the two ends move against each other. *)
+    let left = Int.min 1 (capacity - 1) in
+    for _ = 1 to 3 do
+      while !added - !taken < capacity do
+        int "length" (!added - !taken) (Stream.length t);
+        incr added;
+        yes "room" (Stream.try_add t !added)
       done;
       no "full" (Stream.try_add t 0);
       int "length" capacity (Stream.length t);
-      (* Not all: so that the ends move on against each other. *)
-      for i = 1 to capacity - if round < 3 then 0 else 1 do
-        int "first" i (Stream.take t)
+      while !added - !taken > left do
+        incr taken;
+        int "first" !taken (Stream.take t)
       done
     done
   in
@@ -82,7 +85,7 @@ let adders_in_order () =
   waiting t 3;
   say "all wait";
   int "first" 1 (Stream.take t);
-  (* Before the task of 3 runs. *)
+  (* The item is there before the task that adds 3 runs. *)
   int "its item is there" 2 (Stream.length t);
   waiting t 2;
   no "a newcomer does not overtake" (Stream.try_add t 9);
@@ -92,7 +95,7 @@ let adders_in_order () =
   Hand.settle ();
   List.iter Hand.result tasks
 
-(* Room for several at once. *)
+(* There is room for several items at once. *)
 let all_of_a_full_stream () =
   traced [ "4 was added"; "5 was added"; "6 was added"; "7 was added" ]
   @@ fun say ->
@@ -113,7 +116,7 @@ let () =
     ([
        ( "operations",
          [
-           test "those that need not wait" operations;
+           test "operations that need not wait" operations;
            test "a capacity below 1" invalid;
            test "the capacity is exact" exact_capacity;
          ] );

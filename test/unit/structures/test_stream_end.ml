@@ -1,4 +1,4 @@
-(* Closing, in every state; and where no scheduler is. *)
+(* Closing a stream in every state, and operations where there is no scheduler. *)
 
 open Concord
 open Concord_test_support
@@ -12,7 +12,7 @@ let of_list capacity items =
   List.iter (Stream.add t) items;
   t
 
-(* All that can be done with a closed stream, and that nothing comes of it. *)
+(* Applies every operation to a closed stream. None may have an effect. *)
 let ended t =
   yes "closed" (Stream.is_closed t);
   closed "try_add" (fun () -> Stream.try_add t 0);
@@ -44,7 +44,7 @@ let with_items () =
   yes "try_take" (Stream.try_take t = Some 2);
   yes "take_nonblocking" (Stream.take_nonblocking t = Some 3);
   yes "poll" (Event.poll (Stream.take_evt t) = Some 4);
-  closed "add, although there is room" (fun () -> Stream.try_add t 6);
+  closed "add, even if there is room" (fun () -> Stream.try_add t 6);
   int "the last one" 5 (Stream.take t);
   ended t;
   let t = of_list 3 [ 1; 2; 3 ] in
@@ -77,7 +77,7 @@ let in_a_finaliser () =
 let in_a_signal_handler () =
   let t = Stream.create 3 and ticks = ref 0 and sound = ref true in
   let added = ref 0 and taken = ref 0 in
-  (* A handler may run between the call and the count: each has counts of its own. *)
+  (* A handler may run between the operation and the increment, so it has its own counts. *)
   let add count = if Stream.try_add t 1 then incr count
   and take count = if Option.is_some (Stream.try_take t) then incr count
   and added' = ref 0

@@ -1,5 +1,6 @@
-(* Many items: those that were added are turned over at once, and cut off. What was taken,
-   and who has left, is not kept. *)
+(* Many items. A task that finds the front of a stream empty reverses all added items at once
+   and cuts them off ([stream.ml]). Items that were taken and waiters that have left must not
+   be kept. *)
 
 open Concord
 open Concord_test_support
@@ -7,7 +8,7 @@ open Check
 
 let ints what = Alcotest.(check (list int)) what
 
-(* Against Stdlib's queue: [step] of random operations, near the bounds. *)
+(* Compares random operations with Stdlib's queue, near the bounds. *)
 let like_a_queue capacity () =
   let random = Random.State.make [| capacity |] in
   let t = Stream.create capacity and model = Queue.create () in
@@ -36,7 +37,8 @@ let like_a_queue capacity () =
   int "length" (Queue.length model) (Stream.length t);
   yes "many" (!next > 1000)
 
-(* [n] items at a time: the boundary is anywhere among them. *)
+(* Adds [n] items at a time, so that the boundary between reversed and other items is
+   anywhere among them. *)
 let in_chunks take () =
   let chunk n =
     let t = Stream.create n in
@@ -64,7 +66,7 @@ let half_and_half t n =
   let first = one_by_one t (n / 2) in
   first @ Stream.drain t
 
-(* Waiters at every place of a boundary. *)
+(* Tasks wait at every position of the boundary. *)
 let waiting_at_the_boundaries () =
   let t = Stream.create 1 in
   for i = 0 to 200 do
@@ -82,7 +84,7 @@ let waiting_at_the_boundaries () =
     int "item" i (Stream.take t);
     Hand.settle ();
     Hand.result task;
-    ints "and that of who waited" [ -i ] (Stream.drain t);
+    ints "and the waiter's item" [ -i ] (Stream.drain t);
     int "waiters" 0 (Stream.waiters t)
   done;
   Stream.close t;
@@ -118,13 +120,13 @@ let bulk create wait () =
   Hand.settle ();
   int "waiters" 0 (Stream.waiters t);
   int "all at once: words" before (words t);
-  (* With one that stays, at the front. *)
+  (* One waiter stays, at the front. *)
   let task = wait t in
   let tasks = List.init 10_000 (fun _ -> wait t) in
   List.iter (fun task -> yes "cancel" (Hand.cancel task)) tasks;
   Hand.settle ();
   int "waiters" 1 (Stream.waiters t);
-  yes "with one that waits: words" (words t < before + 1000);
+  yes "with one waiter: words" (words t < before + 1000);
   ignore (Hand.cancel task : bool);
   Hand.settle ()
 
@@ -139,7 +141,7 @@ let add t = Stream.add t 1
 let take_evt t = ignore (Event.sync (Stream.take_evt t) : int)
 let add_evt t = Event.sync (Stream.add_evt t 1)
 
-(* How many of the items that [f] made are alive, [t] being so. *)
+(* Counts the items of [f] that are alive while [t] is alive. *)
 let kept t f =
   let weak = Weak.create 100 in
   let[@inline never] item i =
@@ -153,7 +155,7 @@ let kept t f =
   for i = 0 to 99 do
     if Weak.check weak i then incr alive
   done;
-  (* [t] is used here, so it was alive until here. *)
+  (* This use keeps [t] alive until here. *)
   ignore (Stream.length t : int);
   !alive
 
@@ -166,7 +168,7 @@ let taken_are_not_kept () =
       Stream.add t (item i)
     done
   in
-  check "what is there is kept" 100 add_all;
+  check "items that are there are kept" 100 add_all;
   check "taken" 0 (fun t item ->
       add_all t item;
       for _ = 0 to 99 do
@@ -203,11 +205,11 @@ let taken_are_not_kept () =
       yes "cancel" (Hand.cancel task);
       Hand.settle ();
       take full;
-      (* [t] is the stream that is looked at in the end. *)
+      (* [t] is the stream that is checked in the end. *)
       Stream.add t (ref 0))
 
-(* Each can be collected right after it was taken, though it was turned over with those
-   that are there still. *)
+(* Each item can be collected as soon as it was taken, although it was reversed together
+   with items that are still there. *)
 let each_is_not_kept () =
   let n = 50 in
   let t = Stream.create max_int and items = Weak.create n in
@@ -226,8 +228,8 @@ let each_is_not_kept () =
     done
   done
 
-(* A node that has become old keeps what it leads to, though it is garbage: if it led to
-   what comes after it, every later one would become old as well. *)
+(* A node in the old generation keeps everything that it refers to alive, even if it is
+   garbage itself. If it referred to later nodes, all of these would be promoted too. *)
 let nodes_do_not_become_old step () =
   let t = Stream.create 100 in
   step t;
@@ -240,7 +242,7 @@ let nodes_do_not_become_old step () =
     Gc.minor ()
   done;
   let promoted = (Gc.quick_stat ()).promoted_words -. before in
-  (* 200,000 items are more than a million words. *)
+  (* If all 200,000 items were promoted, these would be more than a million words. *)
   if promoted > 300_000. then Alcotest.failf "%.0f words" promoted
 
 let hundred t =
@@ -284,7 +286,9 @@ let () =
           test "items that were taken are not kept" taken_are_not_kept;
           test "nodes do not become old"
             (nodes_do_not_become_old step_one_by_one);
-          test "nor by drain" (nodes_do_not_become_old step_all);
-          test "nor is each, while others are there" each_is_not_kept;
+          test "nodes do not become old, by drain"
+            (nodes_do_not_become_old step_all);
+          test "a taken item is not kept, while others are there"
+            each_is_not_kept;
         ] );
     ]

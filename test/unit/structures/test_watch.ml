@@ -38,7 +38,7 @@ let in_order () =
   Hand.settle ();
   List.iter Hand.result [ a; b; c ]
 
-(* It has seen nothing, and finds what came meanwhile. *)
+(* The cancelled task has seen nothing, so it finds the value that came meanwhile. *)
 let cancelled () =
   let t = Watch.create 1 in
   let seen = since t in
@@ -50,7 +50,7 @@ let cancelled () =
   Hand.unwound task;
   int "the other one" 2 (Hand.result other);
   int "again" 2 (fst (Watch.changed t ~since:seen));
-  int "nobody waits" 0 (Watch.waiters t)
+  int "no task waits" 0 (Watch.waiters t)
 
 let ends () =
   let t = Watch.create 1 in
@@ -66,14 +66,14 @@ let ends () =
   Hand.settle ();
   int "the change" 2 (Hand.result waiting);
   raises "the end" Watch.Closed (fun () -> Hand.result at_end);
-  int "who has not seen the last one gets it" 2
+  int "a task that has not seen the last one gets it" 2
     (fst (Watch.changed t ~since:seen));
   raises "and then the end" Watch.Closed (fun () -> Watch.changed t ~since:last);
-  raises "nothing is set any more" Watch.Closed (fun () -> Watch.set t 3);
+  raises "nothing can be set" Watch.Closed (fun () -> Watch.set t 3);
   int "the last value" 2 (Watch.get t);
-  raises "that of all queues" Stream.Closed (fun () -> Watch.set t 3)
+  raises "the exception of all queues" Stream.Closed (fun () -> Watch.set t 3)
 
-(* Whoever follows sees values in their order, and the last one. *)
+(* A task that follows the values sees them in order, and sees the last one. *)
 let domains () =
   let n = 3_000 and t = Watch.create 0 in
   let wrong = Atomic.make 0 and ended = Atomic.make 0 in

@@ -12,7 +12,9 @@ let holds what expected t =
 let added t = List.map (Work_queue.add t)
 
 let misuse () =
-  raises "capacity" (Invalid_argument "Work_queue.create: capacity < 1")
+  raises "capacity"
+    (Invalid_argument
+       "Work_queue.create: the capacity is 0, but must be at least 1")
     (fun () -> Work_queue.create 0)
 
 let withdrawn () =
@@ -30,9 +32,9 @@ let withdrawn () =
       yes "the last but one" (Work_queue.withdraw d);
       holds "in the end" [ "e" ] t;
       no "it was drained" (Work_queue.withdraw b)
-  | _ -> assert false (* as many tickets as items *)
+  | _ -> assert false (* there are as many tickets as items *)
 
-(* A ticket is of one queue. *)
+(* A ticket belongs to one queue. *)
 let tickets () =
   let t = Work_queue.create 1 and other = Work_queue.create 1 in
   let ticket = Work_queue.add t "a" and _of_other = Work_queue.add other "b" in
@@ -42,7 +44,7 @@ let tickets () =
   no "the next one stays" (Work_queue.withdraw ticket);
   holds "it is there" [ "c" ] t
 
-(* What a waiting taker got at once was taken. *)
+(* An item that a waiting taker got at once counts as taken. *)
 let given_to_taker () =
   let t = Work_queue.create 1 in
   let task = takes t in
@@ -60,7 +62,7 @@ let room_is_free () =
   int "two wait" 2 (Work_queue.waiters t);
   yes "withdrawn" (Work_queue.withdraw first);
   int "one waits" 1 (Work_queue.waiters t);
-  yes "nobody overtakes" (Work_queue.try_add t "d" = None);
+  yes "no task overtakes" (Work_queue.try_add t "d" = None);
   Hand.settle ();
   let b = Hand.result b in
   yes "b is in" (Work_queue.withdraw b);
@@ -68,7 +70,7 @@ let room_is_free () =
   ignore (Hand.result c : _ Work_queue.ticket);
   holds "then" [ "c" ] t
 
-(* Its item is in, and it is cancelled before its turn. *)
+(* The task's item has been added, and then the task is cancelled before it runs. *)
 let cancelled () =
   let t = Work_queue.create 1 in
   let first = Work_queue.add t "a" in
@@ -89,7 +91,7 @@ let drained () =
   let tasks = List.map (adds t) [ 3; 4; 5 ] in
   Alcotest.(check (list int)) "all" [ 1; 2 ] (Work_queue.drain t);
   int "one waits" 1 (Work_queue.waiters t);
-  Alcotest.(check (list int)) "those who waited" [ 3; 4 ] (Work_queue.drain t);
+  Alcotest.(check (list int)) "the waiters' items" [ 3; 4 ] (Work_queue.drain t);
   Alcotest.(check (list int)) "the last" [ 5 ] (Work_queue.drain t);
   Hand.settle ();
   List.iter (fun t -> ignore (Hand.result t : _ Work_queue.ticket)) tasks
@@ -102,9 +104,10 @@ let closing () =
   Work_queue.close t;
   yes "closed" (Work_queue.is_closed t);
   Hand.settle ();
-  raises "who waits" Work_queue.Closed (fun () -> Hand.result waits);
-  raises "who comes" Stream.Closed (fun () -> Work_queue.add t "c");
-  raises "who tries" Stream.Closed (fun () -> Work_queue.try_add t "c");
+  raises "the waiter" Work_queue.Closed (fun () -> Hand.result waits);
+  raises "a newcomer" Stream.Closed (fun () -> Work_queue.add t "c");
+  raises "a task that only tries" Stream.Closed (fun () ->
+      Work_queue.try_add t "c");
   int "it is there" 1 (Work_queue.length t);
   yes "withdrawn" (Work_queue.withdraw first);
   raises "the end" Work_queue.Closed (fun () -> Work_queue.take t);
@@ -116,7 +119,7 @@ let closing () =
   Hand.settle ();
   raises "a taker" Work_queue.Closed (fun () -> Hand.result task)
 
-(* Its item is in, and the queue is closed before its turn. *)
+(* The task's item has been added, and then the queue is closed before the task runs. *)
 let closed_before_its_turn () =
   let t = Work_queue.create 1 in
   let first = Work_queue.add t "a" in
@@ -165,9 +168,9 @@ let collected () =
   yes "withdrawn" (Work_queue.withdraw ticket);
   Gc.full_major ();
   no "the item is released" (Weak.check weak 0);
-  no "though there is its ticket" (Work_queue.withdraw ticket)
+  no "even if its ticket is alive" (Work_queue.withdraw ticket)
 
-(* Each item is taken or withdrawn, once. *)
+(* Each item is either taken or withdrawn, once. *)
 let domains () =
   let n = 3_000 and t = Work_queue.create 4 in
   let taken = Atomic.make 0 and withdrawn = Atomic.make 0 in
@@ -191,7 +194,7 @@ let domains () =
   Work_queue.close t;
   List.iter (fun join -> join ()) consumers;
   int "all" (3 * n * (n + 1) / 2) (Atomic.get taken + Atomic.get withdrawn);
-  int "nobody waits" 0 (Work_queue.waiters t)
+  int "no task waits" 0 (Work_queue.waiters t)
 
 let no_effect () =
   let t = Work_queue.create 2 in
@@ -214,7 +217,7 @@ let () =
          test "cancelled" cancelled;
          test "drained" drained;
          test "closing" closing;
-         test "closed before its turn" closed_before_its_turn;
+         test "closed before it runs" closed_before_its_turn;
          test "events" events;
          test "the item is released" collected;
          test "threads and domains" domains;

@@ -1,4 +1,5 @@
-(* A signal handler raises where a task that has raised asks whether it was cancelled. *)
+(* A task that has raised asks its host whether it was cancelled. A signal handler raises at
+   that moment. *)
 
 open Concord
 open Concord.Tools
@@ -11,10 +12,11 @@ exception Boom
 let never () : unit = Event.sync Event.never
 let left = ref 0
 
-(* The next [n] suspensions are interrupted. *)
+(* Interrupts the next [n] suspensions. *)
 let interrupt n = left := n
 
-(* [f ()], in which suspensions can be interrupted, in the tasks that it forks too. *)
+(* Runs [f ()] so that its suspensions can be interrupted, and those of the tasks that it
+   forks. *)
 let rec interruptible : 'r. (unit -> 'r) -> 'r =
  fun f ->
   let open Effect.Deep in
@@ -42,7 +44,7 @@ let place f () =
   Concord_fifo.run (fun () -> interruptible f);
   int "all came" 0 !left
 
-(* --- Cancelled, and interrupted when it asks -------------------------------- *)
+(* --- Cancelled, and interrupted when the task asks -------------------------- *)
 
 let unwound n =
   try never ()
@@ -71,7 +73,7 @@ let stopped () =
   raises "the body is interrupted before" Tick (fun () ->
       Scope.run (body (Some Tick)))
 
-(* What a signal handler raises wins over a value. *)
+(* A signal handler's exception takes precedence over a value. *)
 let value () =
   raises "any" Tick (fun () ->
       Tasks.any

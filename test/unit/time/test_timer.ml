@@ -3,23 +3,23 @@ open Concord
 open Concord_test_support
 open Check
 
-(* In seconds, by the clock of the timeouts. *)
+(* The time in seconds, by the clock that the timeouts use. *)
 let now () = Int64.to_float (Mtime_clock.now_ns ()) *. 1e-9
 let ignored : (unit -> unit) -> unit = ignore
 let after seconds action = ignored (Timer.after seconds action)
 let all_fired fired n = eventually "all fire" (fun () -> Atomic.get fired >= n)
 let count fired () = Atomic.incr fired
 
-(* After all that was due when this was called, by whichever thread. *)
+(* Returns after everything has fired that was due at the call, on any thread. *)
 let pass seconds =
   let fired = Atomic.make 0 in
   after seconds (count fired);
   all_fired fired 1
 
-(* --- When ----------------------------------------------------------------- *)
+(* --- When timeouts fire --------------------------------------------------- *)
 
-(* What was set when, and the order in which it fired. The deadline of each is
-   known to lie between two times. *)
+(* Records when each timeout was set and the order in which they fired. Each deadline lies
+   between two known times. *)
 let rec order () =
   let n = 1000 and started = now () in
   let fired = Atomic.make 0 and log = ref [] in
@@ -51,7 +51,8 @@ let rec order () =
     ignore (List.fold_left check_one 0. log : float);
     Alcotest.(check (list int)) "as set" (List.init n (fun i -> n + i)) same
   end
-  else (* some of them may have fired in this thread, beside the other *)
+  else
+    (* some of them may have fired in this thread, next to the other thread *)
     order ()
 
 let never_early () =
@@ -71,7 +72,7 @@ let never_early () =
 let sooner_than_the_sleep () =
   let cancel = Timer.after 1000. ignore in
   pass 0.02;
-  (* The sleeper has looked, and sleeps for the one above. *)
+  (* The sleeper has checked the deadlines, and sleeps until the one above. *)
   pass 0.001;
   pass 0.;
   pass (-1.);
@@ -95,7 +96,7 @@ let never () =
 
 (* --- Cancelling ----------------------------------------------------------- *)
 
-(* Again, if the machine was so busy that they may have fired before. *)
+(* Repeats if the machine was so busy that they may have fired before they were cancelled. *)
 let rec cancelled_before () =
   let before = Timer.pending () and started = now () in
   let fired = Atomic.make 0 and passed = Atomic.make 0 in
@@ -124,7 +125,7 @@ let in_a_loop () =
   done;
   int "pending" before (Timer.pending ());
   pass 0.01;
-  (* Those for which this thread was stopped in between may have. *)
+  (* A few may have fired, because the system stopped this thread before it cancelled them. *)
   yes "few fired" (Atomic.get fired < 100)
 
 let many () =
@@ -140,7 +141,7 @@ let many () =
   in
   let cancels = Array.init n set in
   int "pending" (before + n) (Timer.pending ());
-  (* Sooner than all, through the crowd. *)
+  (* This one comes sooner than all others. *)
   pass 0.001;
   int "threads" threads (Concord_test_proc.threads ());
   let alive () =
@@ -179,9 +180,9 @@ let forgets_the_fired () =
 
 (* --- Races ---------------------------------------------------------------- *)
 
-(* Each of two domains sets timeouts, and cancels those of the other when some of
-   them are due. How many are depends on the machine: if it is so busy that all are,
-   the timeouts are further apart the next time. *)
+(* Each of two domains sets timeouts, and cancels those of the other when some of them are
+   due. How many are due depends on the machine. If it is so busy that all are, the next
+   attempt sets them further apart. *)
 let rec race ?(apart = 2e-6) () =
   let n = 4000 and before = Timer.pending () in
   let fired = Array.init 2 (fun _ -> Array.init n (fun _ -> Atomic.make 0)) in
@@ -232,7 +233,7 @@ let rec race ?(apart = 2e-6) () =
     yes "some were not" (outcomes.(1) > 0)
   end
 
-(* Several threads call what is due; each is called once. *)
+(* Several threads call due actions, and each action must be called once. *)
 let run_by_all () =
   let n = 20_000 in
   let fired = Array.init n (fun _ -> Atomic.make 0) in
@@ -256,7 +257,8 @@ let run_by_all () =
   pass 0.;
   Array.iter (fun times -> int "times" 1 (Atomic.get times)) fired
 
-(* The thread's turn would be a twentieth of a second later. *)
+(* The timer's own thread would run a twentieth of a second later, because this thread is
+   busy. So the calls on this thread must run due actions. *)
 let busy () =
   let late seconds run =
     let fired = ref false and set = now () in
@@ -274,8 +276,7 @@ let busy () =
 
 (* --- Whole programs ------------------------------------------------------- *)
 
-(* Each runs in a process of its own, and succeeds if it ends with status 0,
-   soon. *)
+(* Each program runs in a process of its own. It succeeds if it soon ends with status 0. *)
 
 let fires seconds =
   let fired = Atomic.make 0 in
@@ -304,12 +305,12 @@ let domain_ends () =
   let first () =
     after 1000. ignore;
     after 0.3 (count fired);
-    (* Lives longer than the domain's own thread. *)
+    (* This thread lives longer than the domain's own thread. *)
     ignore (Thread.create from_thread () : Thread.t)
   in
   let began = now () in
   Domain.join (Domain.spawn first);
-  (* on a busy machine both may be due by then *)
+  (* On a busy machine, both may be due by now. *)
   expect "joined before any is due"
     (Atomic.get fired < 2 || now () -. began > 0.3);
   let deadline = now () +. 5. in
@@ -318,7 +319,7 @@ let domain_ends () =
   done;
   expect "timeouts outlive their domain" (Atomic.get fired = 2)
 
-(* Not even a program that hangs is left behind. *)
+(* Ends the program even if it hangs. *)
 let end_in_time () = ignore (Unix.alarm 25 : int)
 
 let in_child f =
@@ -333,17 +334,17 @@ let forks () =
   let fired = Atomic.make 0 in
   in_child (fun () -> expect "before the first" (fires 0.001));
   after 0.05 (count fired);
-  (* One that is later than what the sleeper of the parent waits for. *)
+  (* A deadline later than the one that the parent's sleeper waits for. *)
   in_child (fun () ->
       expect "in the child" (fires 0.1);
-      expect "what was pending" (Atomic.get fired = 1);
+      expect "the pending one" (Atomic.get fired = 1);
       in_child (fun () -> expect "in its child" (fires 0.001)));
   expect "in the parent" (fires 0.001);
   expect "pending in the parent" (Atomic.get fired = 1)
 
 exception Signalled
 
-(* Handlers run in other threads, and end nothing here. *)
+(* A handler must not run in the timer's thread, because its exception would end the thread. *)
 let signals () =
   let here = Thread.id (Thread.self ()) in
   let elsewhere = Atomic.make 0 in
@@ -355,18 +356,18 @@ let signals () =
   expect "before" (fires 0.001);
   let mask how = ignore (Thread.sigmask how [ Sys.sigusr1 ] : int list) in
   for _ = 1 to 20 do
-    (* So any other thread that does not block it is to have it. *)
+    (* With the signal blocked here, any other thread that doesn't block it would get it. *)
     mask SIG_BLOCK;
     Unix.kill (Unix.getpid ()) Sys.sigusr1;
     expect "after a signal" (fires 0.001);
     match mask SIG_UNBLOCK with () -> () | exception Signalled -> ()
   done;
-  int "handled elsewhere" 0 (Atomic.get elsewhere)
+  int "handled in another thread" 0 (Atomic.get elsewhere)
 
 let open_files n =
   List.init n (fun _ -> Unix.openfile "/dev/null" [ O_RDONLY; O_CLOEXEC ] 0)
 
-(* The limit is 4096, by which [Unix.select] cannot count. *)
+(* The limit is 4096 files, which is more than [Unix.select] can handle. *)
 let many_files () =
   let files = open_files 1100 in
   expect "the first" (fires 0.01);
@@ -374,7 +375,7 @@ let many_files () =
   expect "sooner than the sleep" (fires 0.001);
   List.iter Unix.close files
 
-(* The limit is 30. *)
+(* The limit is 30 files. *)
 let no_files () =
   let rec open_all files =
     match open_files 1 with
@@ -396,13 +397,13 @@ let no_files () =
     | exception Unix.Unix_error (EMFILE, _, _) -> false
   in
   expect "a wait with a limit is refused" (not waits);
-  expect "nobody waits" (Mvar.waiters box = 0);
+  expect "no task waits" (Mvar.waiters box = 0);
   expect "nothing is pending" (Timer.pending () = 0);
   List.iter Unix.close files;
   expect "once there are files" (fires 0.001);
   expect "a wait with a limit, then" (wait () = None)
 
-(* The thread sleeps as long as there is nothing to do. *)
+(* The timer's thread must sleep while it has nothing to do. *)
 let idle () =
   let times () =
     let t = Unix.times () in
@@ -418,14 +419,14 @@ let idle () =
 
 exception Wrong
 
-(* What the action must not do leaves the others unharmed. *)
+(* An action must not raise. If one does, the other timeouts must not be affected. *)
 let raises_it () =
   let called = Atomic.make false in
   Unix.close Unix.stderr;
   after 0.001 (fun () ->
       Atomic.set called true;
       raise Wrong);
-  (* Not by this thread: it would call what is due while it sets another. *)
+  (* This thread must not call the action, and it would do so if it set another timeout. *)
   while not (Atomic.get called) do
     Thread.delay 0.001
   done;
@@ -462,7 +463,7 @@ let succeeds name before () =
           true);
   yes "status 0" (!status = Some (WEXITED 0))
 
-(* What it calls may wake somebody. *)
+(* The timer isn't idle during an action, because the action may wake a task. *)
 let not_idle_in_an_action () =
   let seen = Atomic.make None in
   ignore
@@ -474,19 +475,19 @@ let not_idle_in_an_action () =
 
 exception Tick
 
-(* Whoever sets the next timeout wakes the sleeper, if the one before was interrupted. *)
+(* If a call that set a timeout was interrupted, the next call has to wake the sleeper. *)
 let interrupted () =
   let interrupts = ref 0 and others = Atomic.make 0 and set = ref 0 in
   let ends = now () +. 1. in
   Interrupting.run ~by:Tick ~count:interrupts (fun () ->
       while now () < ends do
         (Timer.after 0.000_1 ignore) ();
-        (* It falls asleep, until nothing. *)
+        (* The sleeper falls asleep without a deadline. *)
         Thread.delay 0.000_2
       done);
   yes "interrupted" (!interrupts > 0);
   pass 0.001;
-  (* What is due is called by any thread, and must not get lost in it. *)
+  (* Any thread may call a due action, and an interruption there must not lose it. *)
   let by_others () =
     while now () < ends +. 1. do
       after 0.000_02 (count others);
@@ -524,7 +525,7 @@ let () =
               test "before" cancelled_before;
               test "in a loop" in_a_loop;
               test "100,000 pending" many;
-              test "what fired is forgotten" forgets_the_fired;
+              test "fired timeouts are forgotten" forgets_the_fired;
             ] );
           ( "races",
             [

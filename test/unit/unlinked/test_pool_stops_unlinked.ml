@@ -1,4 +1,5 @@
-(* Without concord-eio no cancellation can be deferred: a fiber does not wait for its job. *)
+(* Without concord-eio no cancellation can be deferred, so a cancelled fiber doesn't wait
+   for its job. *)
 
 open Concord
 open Concord_test_support
@@ -24,4 +25,6 @@ let raises_at_once () =
 
 let () =
   Check.run "Pools: jobs that stop, without concord-eio"
-    [ ("cancelled", [ Check.test "at once, and told" raises_at_once ]) ]
+    [
+      ("cancelled", [ Check.test "at once, and asked to stop" raises_at_once ]);
+    ]

@@ -1,9 +1,9 @@
-(* What is known of handlers of effects with a version of OCaml that is not known: nothing.
-   The cases of Eio for such a version are in test_eio_handler_unknown. *)
+(* With an unknown version of OCaml, the stub must not claim to know any effect handler. The
+   Eio cases for such a version are in test_eio_handler_unknown. *)
 
 open Innermost_handler
 
-(* The expression in which the handler is installed is this one alone. *)
+(* Only this expression installs the handler. *)
 let handled f =
   Effect.Deep.match_with f ()
     {
@@ -24,7 +24,7 @@ let nothing_is_known () =
       no "a stack around" (around () = here ());
       no "taken for right" (check stub))
 
-(* The line that says that the check failed is for versions that are known. *)
+(* The warning about a failed check is only for known versions. *)
 let nothing_is_printed () =
   let read, write = Unix.pipe ~cloexec:true () in
   let this = Sys.executable_name in
@@ -43,6 +43,6 @@ let () =
       ( "handlers",
         [
           test "nothing is known" nothing_is_known;
-          test "and nothing printed" nothing_is_printed;
+          test "nothing is printed" nothing_is_printed;
         ] );
     ]

@@ -1,4 +1,4 @@
-(* Signal handlers that raise while what a choice did not perform is told so. *)
+(* Signal handlers raise while a choice aborts the alternatives that it hasn't performed. *)
 
 open Concord
 open Concord_test_support
@@ -6,8 +6,8 @@ open Check
 
 exception Interrupt
 
-(* [f] from the beginning after each exception. One that comes too late for a thread, as it
-   was resumed already, may be dropped, and then no more come in this turn. *)
+(* Restarts [f] after each exception. An exception that comes too late, because the thread
+   was already resumed, may be dropped. Then no more come in this turn, so this repeats. *)
 let often f =
   let count = ref 0 in
   while !count < 500 do
@@ -19,7 +19,7 @@ let often f =
         done)
   done
 
-(* If one has run, all have. *)
+(* If one of the functions has run, all must have run. *)
 let aborts () =
   let ran = Array.make 5 0 in
   let abort i = Event.wrap_abort Event.never (fun () -> ran.(i) <- ran.(i) + 1)
@@ -34,4 +34,4 @@ let aborts () =
 
 let () =
   run "Event: aborts, interrupted"
-    [ ("at any moment", [ test "all are told, or none" aborts ]) ]
+    [ ("at any moment", [ test "all functions run, or none" aborts ]) ]

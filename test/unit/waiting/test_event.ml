@@ -53,7 +53,7 @@ let wrapped () =
   in
   let box = Mvar.create_empty () in
   let event = Event.wrap (Event.wrap (Mvar.take_evt box) f) g in
-  yes "poll of what must wait calls nothing" (Event.poll event = None);
+  yes "poll of an event that must wait calls nothing" (Event.poll event = None);
   let task = Hand.start (fun () -> Event.sync event) in
   Mvar.put box 1;
   Hand.settle ();
@@ -108,7 +108,7 @@ let spied say ~ready =
       () (),
     resume )
 
-(* In a choice as well as alone. *)
+(* Tests an event alone and in a choice. *)
 let alone_and_chosen f =
   f Event.sync;
   f (fun event -> Event.select [ Event.never; event ])
@@ -140,7 +140,7 @@ let cancelled () =
   no "resumed too late" (resume (Ok 2));
   raises "sync" Hand.Cancelled (fun () -> Hand.result task)
 
-(* Whoever resumes took the waiter out of the queue; it must not be withdrawn. *)
+(* The resumer has taken the waiter out of the queue, so it must not be withdrawn. *)
 let cancelled_then_resumed () =
   traced [ "attempt"; "enlist" ] @@ fun say ->
   let event, resume = spied say ~ready:false in
@@ -158,7 +158,7 @@ let resumed_with_an_exception () =
   Hand.settle ();
   raises "sync" Boom (fun () -> Hand.result task)
 
-(* Ready only when it is to be enlisted: it is tried again. *)
+(* The event becomes ready only while it is being enlisted, so it is tried again. *)
 let ready_late () =
   alone_and_chosen @@ fun sync ->
   traced [ "attempt"; "enlist"; "attempt" ] @@ fun say ->
@@ -201,8 +201,8 @@ let attempt_raises () =
   raises_at "culprit" (fun () -> sync event);
   raises_at "culprit" (fun () -> Event.poll event)
 
-(* Somebody is about to resume one alternative when another is found to be ready. The
-   choice may come to either of them first. *)
+(* One alternative is about to be resumed when another one is found ready. The choice may
+   perform either of them. *)
 let resumed_while_another_is_ready () =
   for _ = 1 to 50 do
     let resume = ref (fun _ -> false) and found = ref false in
@@ -254,8 +254,8 @@ let each_sync_is_a_new_wait () =
   Hand.settle ();
   strings "in order" [ "a"; "b" ] [ Hand.result first; Hand.result second ]
 
-(* The holder's part runs in the task: before it, and if it raises, everyone else
-   waits or finds the old value. *)
+(* The function of the modification runs in the task. Before that, or if it raises, other
+   tasks wait or find the old value. *)
 let swap_and_modify () =
   let box = Mvar.create 1 in
   int "swap" 1 (Event.sync (Mvar.swap_evt box 2));

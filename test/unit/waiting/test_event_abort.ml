@@ -1,5 +1,5 @@
-(* [guard], [wrap_abort], and what they do together: as in Stdlib's [Event], and when
-   the task is cancelled. *)
+(* [guard] and [wrap_abort], alone and together. They behave as in Stdlib's [Event]. Other
+   cases cancel the task. *)
 
 open Concord
 open Concord_test_support
@@ -11,7 +11,7 @@ let[@inline never] culprit () = if true then raise Boom
 let ready = Event.always 1
 let never : int Event.t = Event.never
 
-(* Events that say when they are not performed, and when they are. *)
+(* Events that report when they are performed and when they are not. *)
 let events say =
   let abort name event = Event.wrap_abort event (fun () -> say ("not " ^ name))
   and wrap name event =
@@ -92,7 +92,7 @@ let twice_around_one () =
   int "ready" 1 (Event.sync (both (wrap "it" ready)));
   yes "poll" (Event.poll (both never) = None)
 
-(* Before the functions of [wrap], and also when one of them raises. *)
+(* [wrap_withdraw] runs before the functions of [wrap], and even if one of those raises. *)
 let withdrawn_first () =
   traced [ "withdrawn"; "b"; "not c"; "withdrawn"; "not c" ] @@ fun say ->
   let abort, wrap = events say in
@@ -102,7 +102,7 @@ let withdrawn_first () =
   raises "the function" Boom (fun () ->
       select (Event.wrap ready (fun _ -> raise Boom)))
 
-(* The same event, twice in one choice: only one of the two was performed. *)
+(* The same event is twice in one choice, but only one of the two was performed. *)
 let same_event_twice () =
   traced [ "not a" ] @@ fun say ->
   let abort, _ = events say in
@@ -114,7 +114,8 @@ let same_event_twice () =
   int "value" 1 (Hand.result task);
   int "waiters" 0 (Mvar.waiters box)
 
-(* In the task, which may wait there and be cancelled; what was performed is. *)
+(* The function runs in the task, so it may wait there and be cancelled. The operation has
+   been performed nevertheless. *)
 let abort_may_suspend () =
   traced [ "wrapped"; "aborting"; "aborted"; "wrapped"; "aborting" ]
   @@ fun say ->
@@ -232,7 +233,7 @@ let guard_raises () =
   raises_at "culprit" (fun () -> Event.sync bad);
   yes "nothing was performed" (Mvar.take_available box = Some 1)
 
-(* --- All of them ---------------------------------------------------------- *)
+(* --- All of them together ------------------------------------------------- *)
 
 (* Functions apply from the inside out, through every kind of event. *)
 let through_all () =
@@ -266,15 +267,14 @@ let through_all () =
   Hand.settle ();
   check "resumed" (all (Hand.result task))
 
-(* One function that raises does not keep the others from running, nor the operation
-   that was performed from being finished. *)
+(* If one function raises, the others still run, and the performed operation is completed. *)
 let others_run_nevertheless () =
   let told = ref [] in
   let tell name = Event.wrap_abort never (fun () -> told := name :: !told) in
   let raises = Event.wrap_abort never culprit in
   let sync () = Event.select [ tell "1"; raises; tell "2"; ready ] in
   Alcotest.check_raises "raised" Boom (fun () -> ignore (sync () : int));
-  Alcotest.(check (list string)) "both told" [ "1"; "2" ] !told
+  Alcotest.(check (list string)) "both ran" [ "1"; "2" ] !told
 
 let box_is_given_back () =
   let box = Mvar.create 1 in
@@ -311,11 +311,11 @@ let () =
     [
       ( "wrap_abort",
         [
-          test "what was not performed is told, latest first" others;
-          test "in a nest: not what the performed one is in" in_a_nest;
+          test "aborts of unperformed events run, latest first" others;
+          test "nested: not around the performed event" in_a_nest;
           test "the same after waiting, in the task" in_a_nest_waiting;
-          test "a cancelled choice tells all" when_cancelled;
-          test "a poll of what is not ready tells all" when_polled;
+          test "a cancelled choice aborts all" when_cancelled;
+          test "a poll of unready events aborts all" when_polled;
           test "without a choice" alone;
           test "two around one event" twice_around_one;
           test "one event twice in a choice" same_event_twice;

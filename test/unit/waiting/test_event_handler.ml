@@ -1,4 +1,4 @@
-(* Which alternative of a choice raised: [wrap_handler], [to_result]. *)
+(* [wrap_handler] and [to_result] tell which alternative of a choice raised. *)
 
 open Concord
 open Concord_test_support
@@ -9,8 +9,8 @@ exception Bang
 
 let[@inline never] culprit () = if true then raise Boom
 
-(* What an event gave, or how it ended: the text of [Closed] may tell more while waits are
-   kept. *)
+(* Shows a value or an exception. The text of [Closed] is fixed here, because it may say
+   more while waits are kept. *)
 let shown = function
   | Ok v -> string_of_int v
   | Error Stream.Closed -> "Concord.Closed"
@@ -34,7 +34,7 @@ let pair () =
   in
   (a, b, t)
 
-let idle a b = int "nobody waits" 0 (Stream.waiters a + Stream.waiters b)
+let idle a b = int "no task waits" 0 (Stream.waiters a + Stream.waiters b)
 
 let at_once () =
   let a, b, t = pair () in
@@ -57,7 +57,7 @@ let while_it_waits () =
   string "the end" "b Concord.Closed" (Hand.result second);
   idle a b
 
-(* The cancellation belongs to the task, and to no alternative; nothing was taken. *)
+(* A cancellation belongs to the task and not to an alternative. No item was taken. *)
 let cancelled () =
   let a, b, t = pair () in
   let choice = start t
@@ -68,7 +68,7 @@ let cancelled () =
   Stream.add a 1;
   int "nothing was lost" 1 (Stream.take a)
 
-(* The loser's function is not called. *)
+(* The handler of an alternative that lost isn't called. *)
 let lost () =
   let a = Stream.create 1 and b = Promise.create () in
   let taken = handled Stream.Closed 2 (Stream.take_evt a) in
@@ -78,14 +78,14 @@ let lost () =
   Hand.settle ();
   raises "the promise's own" Stream.Closed (fun () -> Hand.result task)
 
-(* What is handled is what raises inside. *)
+(* Only exceptions inside the handler's event are handled. *)
 let inside_and_outside () =
   let boom _ = raise Boom and bang _ = raise Bang in
   let one = Event.always 1 in
   let sync what expected t = int what expected (Event.sync t) in
   sync "a value" 1 (handled Boom 2 one);
   sync "a function inside" 2 (handled Boom 2 (Event.wrap one boom));
-  sync "a function around it goes on" 3
+  sync "a function around it still applies" 3
     (Event.wrap (handled Boom 2 (Event.wrap one boom)) succ);
   raises "a function outside" Boom (fun () ->
       Event.sync (Event.wrap (handled Boom 2 one) boom));
@@ -99,14 +99,14 @@ let inside_and_outside () =
     (handled Boom 2 (Event.choose [ Event.never; Event.wrap one boom ]));
   sync "around a guard" 2
     (handled Boom 2 (Event.guard (fun () -> Event.wrap one boom)));
-  raises "not what makes the event" Boom (fun () ->
+  raises "not the function that makes the event" Boom (fun () ->
       Event.sync (handled Boom 2 (Event.guard boom)));
   let t = Mvar.create 1 in
   sync "the operation's own function" 2
     (handled Boom 2 (Mvar.modify_evt t boom));
   sync "which has changed nothing" 1 (Mvar.take_evt t)
 
-(* The functions of other alternatives run, and what they raise is not handled. *)
+(* The functions of other alternatives run, and their exceptions are not handled. *)
 let aborts () =
   let run wrap =
     traced [ "handled"; "aborted" ] @@ fun say ->
@@ -149,11 +149,11 @@ let () =
     [
       ( "wrap_handler, to_result",
         [
-          test "the one that ended is known, at once" at_once;
+          test "the ended queue is known, at once" at_once;
           test "closed while it waits" while_it_waits;
-          test "a cancellation is nobody's" cancelled;
+          test "a cancellation belongs to no alternative" cancelled;
           test "the loser's function is not called" lost;
-          test "what is inside, and what is not" inside_and_outside;
+          test "exceptions inside, and outside" inside_and_outside;
           test "aborts run, and are not handled" aborts;
           test "the backtrace is there" backtrace;
         ] );

@@ -1,4 +1,4 @@
-(* Several at once: [loop]. *)
+(* [Event.loop] serves several events in turn. *)
 
 open Concord
 open Concord_test_support
@@ -17,7 +17,7 @@ let boxes n =
 let takes = List.map Mailbox.take_evt
 let waiting ts = List.fold_left (fun n t -> n + Mailbox.waiters t) 0 ts
 
-(* [n] rounds, in each of which every mailbox has its number. *)
+(* Runs [n] rounds. In each round every mailbox contains its number. *)
 let refill ts i = Mailbox.put (List.nth ts i) i
 
 let rounds ?(n = 100) ts events =
@@ -28,7 +28,7 @@ let rounds ?(n = 100) ts events =
       decr left;
       if !left = 0 then Some (List.rev !seen) else None)
 
-(* All are ready all the time: each has its turn. *)
+(* All events are always ready, so each must be served in turn. *)
 let in_turn () =
   let ts = boxes 4 in
   ints "one after the other"
@@ -39,10 +39,10 @@ let in_turn () =
       (fun i t -> if i = 3 then Event.guard (fun () -> t) else t)
       (takes ts)
   in
-  ints "with one that is made in each round"
+  ints "with an event that is made in each round"
     (List.init 100 (fun i -> i mod 4))
     (rounds ts guarded);
-  (* One that is not ready is passed over, and served when it is. *)
+  (* An event that isn't ready is passed over, and is served once it is. *)
   ignore (Mailbox.take (List.nth ts 2) : int);
   ints "but one" [ 0; 1; 3; 0; 1 ] (rounds ~n:5 ts (takes ts))
 
@@ -54,7 +54,7 @@ let every_one_in_n () =
       yes "within as many rounds" (!round - last.(i) <= 5);
       last.(i) <- !round;
       refill ts i;
-      (* Others come and go. *)
+      (* The others become ready and unready. *)
       ignore (Mailbox.try_take (List.nth ts (!round * 7 mod 4)) : int option);
       Array.iteri
         (fun i seen -> if i = 4 then yes "always ready" (!round - seen < 5))
@@ -95,7 +95,7 @@ let loop_waits () =
   Promise.fill stop ();
   Hand.settle ();
   int "all" 66 (Hand.result task);
-  idle "nobody waits" 0
+  idle "no task waits" 0
 
 let loop_ends () =
   let a = Mailbox.create () and b = Mailbox.create () in
@@ -106,7 +106,7 @@ let loop_ends () =
   Mailbox.put a 1;
   Hand.settle ();
   Hand.unwind task;
-  int "nobody waits" 0 (waiting [ a; b ]);
+  int "no task waits" 0 (waiting [ a; b ]);
   Mailbox.put a 2;
   int "nothing was lost" 2 (Mailbox.take a);
   raises "the function's" Boom (fun () ->
@@ -120,7 +120,7 @@ let loop_ends () =
   yes "of none" (Hand.waits task);
   Hand.unwind task
 
-(* What is made anew, and what runs, in each round. *)
+(* Counts the guards and functions that run in each round. *)
 let each_round () =
   let made = ref 0 and aborted = ref 0 and late = ref 0 in
   let a = Mailbox.create () in
@@ -143,7 +143,7 @@ let each_round () =
   int "made anew" 6 !made;
   int "aborted" 6 !aborted
 
-(* Two tasks exchange by loops of both directions. *)
+(* Two tasks exchange values, each with a loop over both directions. *)
 let meet () =
   let n = 2_000 in
   let a = Channel.create () and b = Channel.create () in
@@ -165,7 +165,7 @@ let meet () =
 
 (* --- Memory ----------------------------------------------------------------- *)
 
-(* Words in a round that is ready at once. *)
+(* Words allocated in a round that is ready at once. *)
 let words_per_round perform =
   let rounds = 10_000 in
   perform 100;
@@ -173,7 +173,7 @@ let words_per_round perform =
   perform rounds;
   (Gc.minor_words () -. before) /. float rounds
 
-(* Always ready, without memory of its own. *)
+(* Always ready, and takes no memory itself. *)
 let ready = Event.wrap (Promise.await_evt (Promise.of_value 1)) Fun.id
 
 let by_loop n count =
@@ -205,8 +205,8 @@ let () =
     [
       ( "loop",
         [
-          test "each in its turn" in_turn;
-          test "one that is always ready is not passed over" every_one_in_n;
+          test "each in turn" in_turn;
+          test "an event that is always ready is not passed over" every_one_in_n;
           test "waits for all, round after round" loop_waits;
           test "cancelled, raising, closed" loop_ends;
           test "guards and aborts in each round" each_round;

@@ -1,4 +1,4 @@
-(* Several at once: [prefer], [unless]. *)
+(* Choices with an order: [prefer] and [unless]. *)
 
 open Concord
 open Concord_test_support
@@ -50,7 +50,7 @@ let as_likely () =
   done;
   int "never the second" 0 counts.(1);
   yes "half of them" (abs (counts.(0) - counts.(2)) < 400);
-  (* What a choice inside has, is not in an order. *)
+  (* The alternatives of an inner choice have no order. *)
   let ts = boxes 2 in
   let inner = Event.prefer [ Event.choose (takes ts) ] in
   let zeros = ref 0 in
@@ -70,11 +70,11 @@ let waits () =
     in_domain (fun () -> refill ts i);
     Hand.settle ();
     int "the first to come" i (Hand.result task);
-    int "nobody waits" 0 (waiting ts)
+    int "no task waits" 0 (waiting ts)
   done;
   let task = start () in
   Hand.unwind task;
-  int "nobody waits" 0 (waiting ts);
+  int "no task waits" 0 (waiting ts);
   let task = start () in
   Mailbox.close (List.nth ts 1);
   Hand.settle ();
@@ -126,9 +126,9 @@ let stop_wins () =
   done;
   yes "as a poll" (Event.poll event = Some None);
   taken "the item is there" (Some 2) (Mailbox.try_take box);
-  int "nobody waits" 0 (Mailbox.waiters box)
+  int "no task waits" 0 (Mailbox.waiters box)
 
-(* Whichever comes first while it waits is performed, and the other one is not. *)
+(* While the task waits, the event that comes first is performed, and the other one is not. *)
 let waits_unless () =
   let box = Mailbox.create () and stop = Promise.create () in
   let start () =
@@ -170,7 +170,7 @@ let raises_unless () =
   Promise.fail stop Boom;
   raises "a stop that failed" Boom (fun () -> Event.sync event)
 
-(* One stop for several queues, in a loop. *)
+(* One stop event serves several queues in a loop. *)
 let loops_unless () =
   let a = Mailbox.create () and b = Mailbox.create () in
   let stop = Promise.create () in
@@ -194,7 +194,7 @@ let loops_unless () =
   Hand.settle ();
   ints "all of both" [ 1; 2; 3; 10; 11 ]
     (List.sort Int.compare (Hand.result loop));
-  int "nobody waits" 0 (waiting [ a; b ] + Promise.waiters stop)
+  int "no task waits" 0 (waiting [ a; b ] + Promise.waiters stop)
 
 let () =
   run "prefer, unless"
@@ -204,13 +204,13 @@ let () =
           test "the first that is ready" first_ready;
           test "as likely as each other alternative" as_likely;
           test "waits as a choice" waits;
-          test "what is wrapped around it" wrapped;
+          test "functions wrapped around it" wrapped;
         ] );
       ( "unless",
         [
           test "the stop wins if both are ready" stop_wins;
-          test "what comes first while it waits" waits_unless;
-          test "raises what either raises" raises_unless;
+          test "the event that comes first while it waits" waits_unless;
+          test "raises the exception of either" raises_unless;
           test "in a loop" loops_unless;
         ] );
     ]

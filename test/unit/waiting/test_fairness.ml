@@ -1,5 +1,5 @@
-(* That no alternative is preferred, whichever domain chooses, and when. The bounds
-   are some seven standard deviations wide. *)
+(* No alternative may be preferred, whichever domain chooses, and whenever it does. The
+   bounds are about seven standard deviations wide. *)
 
 open Concord
 open Concord.Tools
@@ -30,7 +30,7 @@ let first_choices () =
 let later_choices () =
   is_fair "on one domain" (List.init 40_000 (fun _ -> choose ()))
 
-(* In which order one choice among [n] tries them. *)
+(* Returns the order in which one choice among [n] events tries them. *)
 let order n =
   let tried = ref [] in
   let trying i =
@@ -51,7 +51,7 @@ let order n =
     (Event.prefer [ Event.choose (List.init n trying); Event.always () ]);
   List.rev !tried
 
-(* Its number among those of its length. *)
+(* Numbers the permutations of a length. *)
 let rec rank = function
   | [] -> 0
   | first :: rest ->
@@ -73,7 +73,7 @@ let orders () =
   is_fair ~among:2 "two neighbours"
     (List.map (fun (a, b) -> Bool.to_int (a < b)) pairs)
 
-(* How often two domains that were spawned one after the other agree. *)
+(* Counts how often two domains agree that were spawned one after the other. *)
 let independence () =
   let draws = 8 in
   let of_domain _ =
@@ -91,7 +91,7 @@ let independence () =
   if Float.abs (Float.of_int agreed -. (n /. 4.)) > 7. *. deviation then
     Alcotest.failf "two domains agreed %d times of %.0f" agreed n
 
-(* A program that chooses once, and is started again and again. *)
+(* A program that chooses once, and is started repeatedly. *)
 let drawing = "draw"
 
 let in_process _ =
@@ -117,10 +117,10 @@ let () =
       [
         ( "choice",
           [
-            test "the first of each domain" first_choices;
+            test "the first choice of each domain" first_choices;
             test "many" later_choices;
             test "each order" orders;
             test "domains are independent" independence;
-            test "the first of each process" processes;
+            test "the first choice of each process" processes;
           ] );
       ]

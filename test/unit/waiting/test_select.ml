@@ -28,7 +28,7 @@ let each_alternative () =
     options "nothing is left" (List.map (fun _ -> None) boxes) (contents boxes)
   done
 
-(* Ready at once: nobody waits at any time, and the others keep what they have. *)
+(* All are ready at once, so no task ever waits, and the others keep their values. *)
 let all_ready () =
   let boxes = List.init 4 Mvar.create in
   let chosen = Event.select (takes boxes) in
@@ -57,7 +57,8 @@ let losers_give_nothing () =
   let puts = List.map (fun t -> Mvar.put_evt t 9) boxes in
   let task = select (Mvar.take_evt gate :: puts) in
   Mvar.put gate ();
-  options "what was there" (List.init 3 Option.some) (contents boxes);
+  options "the values that were there" (List.init 3 Option.some)
+    (contents boxes);
   Hand.settle ();
   Hand.result task;
   idle boxes;
@@ -87,15 +88,16 @@ let one_structure_twice () =
   yes "cancel" (Hand.cancel task);
   cancelled task;
   int "waiters" 0 (Mvar.waiters t);
-  (* To put and to take: it is not ready, unless somebody comes. *)
+  (* The choice both puts and takes. It must not meet itself, so it is ready only if another
+     task comes. *)
   let both = [ Mvar.take_evt t; Event.wrap (Mvar.put_evt t 5) (fun () -> 0) ] in
   int "there was room" 0 (Event.select both);
   int "there was a value" 5 (Event.select both)
 
-(* --- No bias -------------------------------------------------------------- *)
+(* --- Fairness ------------------------------------------------------------- *)
 
-(* The statistic has [n - 1] degrees of freedom: for up to 4 alternatives it is above
-   60 once in 10^12 runs. *)
+(* The statistic has [n - 1] degrees of freedom. For up to 4 alternatives it exceeds 60 once
+   in 10^12 runs. *)
 let unbiased what n choose =
   let rounds = 40_000 in
   let counts = Array.make n 0 in
@@ -139,7 +141,7 @@ let no_bias_late () =
 
 (* --- While it enlists ----------------------------------------------------- *)
 
-(* An alternative that calls [hook] when the choice comes to it, and then waits. *)
+(* An alternative that calls [hook] when the choice enlists it, and then waits. *)
 let hooked hook =
   let enlist () _ =
     hook ();
@@ -154,7 +156,7 @@ let hooked hook =
     }
     () ()
 
-(* Alternatives are enlisted in random order: [hook] comes first, last, and between. *)
+(* Alternatives are enlisted in random order, so [hook] comes first, last, or in between. *)
 let while_enlisting run =
   for _ = 1 to 200 do
     run ()
@@ -196,7 +198,8 @@ let it_is_cancelled value () =
   in
   self := Some task;
   Promise.fill gate ();
-  (* What is ready although the task is cancelled may be performed or not. *)
+  (* If an alternative is ready although the task is cancelled, it may or may not be
+     performed. *)
   Hand.settle ();
   match Hand.result task with
   | v ->
@@ -265,14 +268,14 @@ let () =
           test "any alternative; the others are withdrawn" each_alternative;
           test "all are ready: the others keep their values" all_ready;
           test "two become ready before the task runs" two_before_it_runs;
-          test "those that lose give nothing" losers_give_nothing;
+          test "alternatives that lose give nothing" losers_give_nothing;
           test "a choice takes its turn in each queue" in_turn;
           test "one structure twice" one_structure_twice;
         ] );
       ( "no bias",
         [
-          test "among those that are ready" no_bias;
-          test "among those that become ready late" no_bias_late;
+          test "among ready alternatives" no_bias;
+          test "among alternatives that become ready late" no_bias_late;
         ] );
       ( "while it enlists",
         [
@@ -286,7 +289,7 @@ let () =
       ( "cancelled",
         [
           test "all are withdrawn" (fun () -> cancelled_between false);
-          test "what comes then is not taken" (fun () -> cancelled_between true);
+          test "later values are not taken" (fun () -> cancelled_between true);
           test "10,000 choices leave no memory" no_memory;
         ] );
     ]

@@ -7,9 +7,9 @@ open Check
 type alternative = {
   name : string;
   event : string Event.t;
-  perform : unit -> unit;  (** Makes it ready. *)
+  perform : unit -> unit;  (** Makes the event ready. *)
   untouched : unit -> unit;
-      (** Fails unless, after [perform], nobody has performed the event. *)
+      (** Fails unless the event is still available after [perform]. *)
   waiters : unit -> int;
 }
 
@@ -44,8 +44,8 @@ let select alternatives =
   List.iter (fun a -> int (a.name ^ " waits") 1 (a.waiters ())) alternatives;
   task
 
-(* Each one in turn is performed; [before] the task runs, or after that, all others
-   are to be had. *)
+(* Makes each event ready in turn. The choice must perform it, and all others must stay
+   available. They become ready [before] the task runs, or after that. *)
 let one_by_one ~before () =
   let check i =
     let alternatives = all () in
@@ -93,6 +93,6 @@ let () =
           test "each is performed, and no other" (one_by_one ~before:false);
           test "all become ready before the task runs" (one_by_one ~before:true);
           test "all become ready after it was cancelled" cancelled;
-          test "poll of what must wait" polled;
+          test "poll of events that must wait" polled;
         ] );
     ]

@@ -1,4 +1,4 @@
-(* A wait that may be over in a moment: looked for, before anything is enlisted. *)
+(* A task spins before it enlists a waiter, because the wait may soon be over. *)
 
 open Concord_test_support
 open Check
@@ -7,7 +7,8 @@ module Event = Concord.Event
 
 exception Boom
 
-(* [attempt] succeeds from its call number [from] on. Who enlists is resumed. *)
+(* [attempt] succeeds from call number [from] on. A waiter that is enlisted is resumed at
+   once. *)
 type t = { mutable attempts : int; mutable enlisted : int; from : int }
 
 let never = max_int
@@ -37,7 +38,7 @@ let wait t = Concord.Tools.Structure_kit.wait operation t ()
 let string = Alcotest.(check string)
 
 let looked ?(says = looked_for) t f =
-  string "looked for" says (f t);
+  string "found by spinning" says (f t);
   int "not enlisted" 0 t.enlisted
 
 let waited ~attempts t f =
@@ -45,7 +46,7 @@ let waited ~attempts t f =
   int "enlisted" 1 t.enlisted;
   int "attempts" attempts t.attempts
 
-(* What a domain has learned is its own. *)
+(* Each test runs on its own domain, because a domain remembers how well it has spun. *)
 let fresh f () = in_domain f
 let alone () = waited ~attempts:0 (make 1) wait
 let found () = looked (make 5) wait
@@ -72,7 +73,8 @@ let raising () =
   int "not enlisted" 0 t.enlisted;
   looked (make 5) wait
 
-(* Another domain fills a box, many times: what is looked for is what waits, too. *)
+(* Another domain fills a box many times. The values that are found by spinning and those
+   that are waited for must come in order. *)
 let none_is_lost () =
   let n = 20_000 and box = Concord.Mvar.create_empty () in
   let put () =
@@ -93,13 +95,14 @@ let none_is_lost () =
               Event.wrap (Event.timeout 60.) (fun () -> -1);
             ]
     in
-    if v <> i then Alcotest.failf "%d in place of %d" v i
+    if v <> i then Alcotest.failf "%d instead of %d" v i
   done;
   joined ()
 
-(* --- Meeting ----------------------------------------------------------------- *)
+(* --- Partners that meet ------------------------------------------------------ *)
 
-(* [answers] of those that enlist, in order, whom nobody resumes else. *)
+(* [answers] has a function for each waiter that enlists, in order. Nothing else resumes
+   them. *)
 type 'a desk = {
   mutable answers : ('a waiter -> unit) list;
   mutable left : int;
@@ -152,10 +155,10 @@ let meets () =
 
 let meets_nobody () =
   met ~left:1 "b" (desk [ ignore; answer (Ok "b") ]);
-  (* it has learned *)
+  (* It has learned, so it doesn't spin. *)
   met "b" (desk [ answer (Ok "b") ])
 
-(* Whoever has a waiter that has left may come late. *)
+(* A task may still resume a waiter that has left. This must be refused. *)
 let meets_late () =
   let first = ref ignore in
   let late w = first := fun () -> refused (Ok "late") w in
@@ -171,13 +174,13 @@ let meets_late () =
   met ~left:1 "b" desk
 
 let meets_failure () =
-  raises "what it is resumed with" Boom (fun () ->
+  raises "the outcome that resumes it" Boom (fun () ->
       meet (desk [ answer (Error Boom) ]));
   let desk = desk [ (fun _ -> raise Boom) ] in
   raises "before it is resumed" Boom (fun () -> meet desk);
   int "left" 1 desk.left
 
-(* As a signal handler's. *)
+(* Raises as a signal handler would. *)
 let meets_interrupted () =
   met "a"
     (desk
@@ -188,7 +191,7 @@ let meets_interrupted () =
        ]);
   raises "the next wait" Boom (fun () -> meet (desk []))
 
-(* Callbacks of [Memprof] raise where handlers do: where something is allocated. *)
+(* Callbacks of [Memprof] raise where signal handlers do, at allocations. *)
 let interrupted_where_it_allocates () =
   let interrupt _ = raise Boom in
   let tracker = { Gc.Memprof.null_tracker with alloc_minor = interrupt } in
@@ -203,7 +206,7 @@ let or_lost f =
       Gc.Memprof.stop ();
       Alcotest.fail "interrupted"
 
-(* The waiter is in no queue any more: what it is resumed with would reach nobody. *)
+(* The waiter is no longer in a queue. So if its resumer raised, the outcome would be lost. *)
 let resumer_interrupted () =
   let outcome = Sys.opaque_identity (Ok "a") in
   let resume (w : _ waiter) =
@@ -222,10 +225,10 @@ let interrupted_with_something () =
     taken
   in
   let operation = meeting_by attempt (fun _ _ -> false) in
-  string "what it has taken" "taken"
+  string "the value that it has taken" "taken"
     (or_lost (fun () -> Concord.Tools.Structure_kit.wait operation (desk []) ()))
 
-(* As the operation, if alone. *)
+(* An event alone does the same as its operation. *)
 let event_meets () =
   let sync spin desk = Event.sync (Event.make { meeting with spin } desk ()) in
   let met_by sync =
@@ -265,7 +268,7 @@ let rendezvous () =
 
 let sync spin t = Event.sync (Event.make { operation with spin } t ())
 
-(* The other alternatives are never found, nor resumed. *)
+(* The other alternatives are never found ready, and never resumed. *)
 let idle spin =
   let operation = by attempt (fun _ _ -> true) in
   Event.make { operation with spin }
@@ -279,7 +282,7 @@ let timeout () = Event.wrap (Event.timeout 60.) (fun () -> "late")
 
 let events () =
   looked (make 5) (sync Before);
-  (* once by itself *)
+  (* The event itself makes one attempt. *)
   waited ~attempts:1 (make 2) (sync Concord.Tools.Structure_kit.Never)
 
 let choices () =
@@ -293,7 +296,8 @@ let choices () =
   waited ~attempts:1 (make 2) (select [ idle Enlisted_or_before ] Enlisted);
   waited ~attempts:1 (make 2) (select [ idle Enlisted ] Enlisted_or_before)
 
-(* They come by themselves. Had they been looked for in vain, the last wait would not look. *)
+(* Timeouts come by themselves, so they must not be spun for. If they were, the last wait
+   wouldn't spin, because the earlier spins were in vain. *)
 let timeouts () =
   Event.sync (Event.timeout 0.001);
   looked (make 2) wait;
@@ -308,22 +312,22 @@ let choices_in_vain () =
 let () =
   let with_other_cores tests =
     if Domain.recommended_domain_count () > 1 then tests
-    else [ test "one core: nobody looks" (fresh alone) ]
+    else [ test "one core: no task spins" (fresh alone) ]
   in
-  run "Looking"
+  run "Spinning"
     [
-      (* Not after a domain was made. *)
-      ("one domain", [ test "nobody looks" alone ]);
+      (* This comes first, because no domain may have been spawned. *)
+      ("one domain", [ test "no task spins" alone ]);
       ( "two domains",
         with_other_cores
           [
-            test "what comes in a moment" (fresh found);
-            test "in vain: it waits, and learns" (fresh in_vain);
-            test "others of the loop have turns" (fresh others_have_turns);
+            test "a value that comes soon" (fresh found);
+            test "unsuccessful: it waits, and learns" (fresh in_vain);
+            test "other tasks of the loop run" (fresh others_have_turns);
             test "an attempt that raises" (fresh raising);
             test "none is lost, in order" none_is_lost;
             test "meeting a partner" (fresh meets);
-            test "meeting nobody: it leaves, waits, and learns"
+            test "without a partner: it leaves, waits, and learns"
               (fresh meets_nobody);
             test "a partner that comes late" (fresh meets_late);
             test "meeting a failure" (fresh meets_failure);
@@ -331,12 +335,12 @@ let () =
             test "an event of meeting" event_meets;
             test "a rendezvous" rendezvous;
             test "an event" (fresh events);
-            test "a choice, if all may be looked for" (fresh choices);
-            test "a choice, in vain" (fresh choices_in_vain);
-            test "nobody looks for timeouts" (fresh timeouts);
+            test "a choice, if all may spin" (fresh choices);
+            test "a choice, unsuccessful" (fresh choices_in_vain);
+            test "timeouts are not spun for" (fresh timeouts);
           ]
         @ Interrupting.only
-            (test "meeting: who resumes is interrupted"
+            (test "meeting: the resumer is interrupted"
                (fresh resumer_interrupted))
         @ Interrupting.only
             (test "meeting, and interrupted when it has taken something"

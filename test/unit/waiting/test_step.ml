@@ -1,4 +1,4 @@
-(* The driver of steps: it follows each chain to its end, whatever raises meanwhile. *)
+(* The driver of steps follows each chain to its end, whatever raises meanwhile. *)
 
 module Step = Concord__Step
 module Waiter = Concord__Waiter
@@ -26,12 +26,13 @@ let accepts = Waiter.make_live (fun _ -> true)
 let refuses () = Waiter.make_live (fun _ -> false)
 let queue waiters = List.fold_left Waiters.push Waiters.empty waiters
 
-(* One of another word, as a part of a chain. *)
+(* A step of another atomic, which is a part of a chain. *)
 let incremented n : _ Step.t = Return (n + 1, n)
 
 (* --- Waiters --------------------------------------------------------------- *)
 
-(* Its task is to raise, and would withdraw the waiter, which is in no queue any more. *)
+(* The waiter's task will raise and then withdraw the waiter. It is no longer in a queue, so
+   it has to be marked as withdrawn before. *)
 let withdrawn_before_it_raises name { perform } =
   let check what outcome expected =
     let w = Waiter.make () and seen = ref None in
@@ -58,7 +59,7 @@ let withdrawn_before_it_raises name { perform } =
 
 (* --- Again -------------------------------------------------------------------- *)
 
-(* Up to ten, and each time but the last one [next] follows. *)
+(* Counts up to ten. After each step except the last one, [next] follows. *)
 let to_ten next () n : _ Step.t =
   if n = 10 then Return (n, "ten") else Become (n + 1, next ())
 
@@ -105,7 +106,7 @@ let again name { perform } =
   check "refused or accepted"
     (handing_over refuses ~accepted:Again ~refused:Again)
 
-(* [Again] means the step that led there, not the first one. *)
+(* [Again] repeats the step that led there, not the first one. *)
 let again_of_another name { perform } =
   let calls = ref 0 in
   let check position next =
@@ -131,7 +132,7 @@ let again_of_another name { perform } =
     (At (other, rest (fun () -> Again), fun _ -> Then (rest (fun () -> Again))));
   int "the other word" 10 (Atomic.get other)
 
-(* A waiter that raises has accepted. *)
+(* A waiter whose resumer raises has accepted. *)
 let answers name { perform } =
   let step waiter n : _ Step.t =
     Hand_over
@@ -155,7 +156,7 @@ let answers name { perform } =
       let raising = Waiter.make_live (fun _ -> raise Exit) in
       raises name Exit (fun () -> offer raising))
 
-(* Each is resumed once, and the state stays as it is. *)
+(* Each waiter is resumed once, and the state doesn't change. *)
 let resumes name { perform } =
   let step waiters n : _ Step.t =
     let rec ask answers : _ -> _ Step.next = function
@@ -188,12 +189,12 @@ let resumes name { perform } =
   check "one raises" [ 0; 1; 2 ] (fun ask ->
       raises name Exit (fun () -> ask [ accept; strike; refuse ]))
 
-(* --- What raises ---------------------------------------------------------------- *)
+(* --- Exceptions ----------------------------------------------------------------- *)
 
 exception Signal of int
 
-(* As signal handlers would: [times] calls raise, each another exception. The first one
-   is call [first]. *)
+(* Raises as signal handlers would. From call [first] on, [times] calls raise, each with a
+   different exception. *)
 let interrupted ?(first = 1) ?(times = 100) f =
   let calls = ref 0 in
   fun x ->
@@ -265,8 +266,8 @@ let in_later_step name { perform } =
           accepted = Done ();
           refused = Then (interrupted last);
         });
-  (* Between two changes there are only a hundred, but altogether more than the driver
-     stands in a row. *)
+  (* Between two changes there are only a hundred exceptions. Altogether there are more than
+     the driver tolerates in a row. *)
   check "many steps" ~steps:201
     (becomes (fun () ->
          let rec more i n : _ Step.t =
@@ -275,7 +276,7 @@ let in_later_step name { perform } =
          in
          Then (more 200)))
 
-(* A fault of the structure. *)
+(* A step that always raises is a fault of the structure, so the driver must give up. *)
 let always () =
   let word = Atomic.make 0 in
   let raises_always _ = raise Exit in
@@ -307,7 +308,7 @@ let waits () =
   check "in another word" (fun () n ->
       Become (n + 1, At (Atomic.make (), wait, fun () -> Done ())));
   raises "owed" not_allowed (fun () -> Step.pay (Step.owing word (Then wait)));
-  (* All that has happened is that the waiters that refused are gone. *)
+  (* The only effect is that the waiters that refused are removed. *)
   let waiters = Atomic.make (queue [ refuses (); refuses () ]) in
   let step () waiters : _ Step.t =
     if Waiters.is_empty waiters then Wait
@@ -322,7 +323,7 @@ let waits () =
         }
   in
   yes "attempt, after refusals" (Step.attempt waiters step () = None);
-  yes "they are gone" (Waiters.is_empty (Atomic.get waiters))
+  yes "they were removed" (Waiters.is_empty (Atomic.get waiters))
 
 let raises_nothing_done name { perform } =
   let state = [ "a" ] in
@@ -330,7 +331,7 @@ let raises_nothing_done name { perform } =
   raises name Exit (fun () -> perform word (fun () _ -> Raise Exit) ());
   yes "the same state" (Atomic.get word == state)
 
-(* --- Resuming all ---------------------------------------------------------------- *)
+(* --- Resuming all waiters -------------------------------------------------------- *)
 
 let resume_all name { perform } =
   traced [ "1"; "2"; "3"; "4"; "5"; "next" ] @@ fun say ->
@@ -358,8 +359,8 @@ let resume_all name { perform } =
   first_is_raised name (fun () -> perform word step ());
   yes "empty" (Waiters.is_empty (Atomic.get word))
 
-(* A task that refuses has not been unwound yet, and counts. One that is gone does not, nor
-   does an alternative that refuses. *)
+(* A task that refuses is counted if it hasn't been unwound. A withdrawn waiter isn't
+   counted, and neither is an alternative that refuses. *)
 let counts name { perform } =
   let gone = refuses () in
   Waiter.mark_withdrawn gone;
@@ -376,7 +377,7 @@ let counts name { perform } =
   in
   int name 3 (perform (Atomic.make 0) step ())
 
-(* --- Giving back ------------------------------------------------------------------ *)
+(* --- Step.within and replacing ---------------------------------------------------- *)
 
 let give_back () =
   let word = Atomic.make 0 in
@@ -452,7 +453,7 @@ type long = { number : int; waiters : (unit, unit) Waiters.t }
 
 let longer long = { long with number = long.number + 1 }
 
-(* Two words, two hand-overs and a resumption of all, in one chain. *)
+(* One chain has two atomics, two hand-overs, and a resumption of all waiters. *)
 let long_step other long : _ Step.t =
   let last long : _ Step.t = Return (longer long, ()) in
   let again long : _ Step.t =
@@ -491,13 +492,13 @@ let surely_all_of_it () =
       let word = Atomic.make { number = 0; waiters = queue [ a; b ] } in
       ( (fun () -> Step.surely word long_step other),
         fun what ->
-          (* once by [resume_all], and once handed over to *)
+          (* [resume_all] resumes it once, and the hand-over once more. *)
           int (what ^ ": a") 2 !count_a;
           int (what ^ ": b") 2 !count_b;
           int (what ^ ": the other word") 3 (Option.get (Atomic.get other));
           int (what ^ ": changes") 6 (Atomic.get word).number ))
 
-(* Of these what was not begun need not be done. *)
+(* [perform] need not do anything if it was interrupted before it began. *)
 let all_or_nothing () =
   at_every_allocation (fun () ->
       let a, count_a = counting () in
@@ -509,7 +510,7 @@ let all_or_nothing () =
           | 0, 0, Some 0 | 6, 2, Some 2 -> ()
           | n, a, _ -> Alcotest.failf "%s: %d changes, %d resumed" what n a ))
 
-(* An operation withdraws its waiter again if that is not gone. *)
+(* An interrupted operation withdraws its waiter again, unless that has happened. *)
 let withdrawn_once () =
   let queue change w waiters = change waiters w in
   let follows = Atomic.make (Some 0) in
@@ -561,7 +562,8 @@ let contention () =
   int "the second" (2 * increments) (Atomic.get other);
   int "the third" (2 * increments) (Atomic.get last)
 
-(* The first place is where it was raised, not where the driver raises it again. *)
+(* The backtrace begins where the exception was raised, not where the driver raises it
+   again. *)
 let where_it_was_raised name { perform } =
   let raising = Waiter.make_live (fun _ -> raise Exit) in
   let step () n : _ Step.t =
@@ -592,7 +594,8 @@ let () =
           test "Raise changes nothing" (each raises_nothing_done);
           test "resume_all: in order, and each" (each resume_all);
           test "resume_and_count" (each counts);
-          test "a waiter that is to raise" (each withdrawn_before_it_raises);
+          test "a waiter whose task will raise"
+            (each withdrawn_before_it_raises);
           test "giving back" give_back;
         ] );
       ( "exceptions",

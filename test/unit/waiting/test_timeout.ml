@@ -1,5 +1,5 @@
-(* Timeouts, on every host. How late they are is not tested, apart from "in the end":
-   the machine may be busy. *)
+(* Timeouts on every host. These tests don't measure how late a timeout is, because the
+   machine may be busy. *)
 
 open Concord
 open Concord.Tools
@@ -10,7 +10,7 @@ module Task = Domainslib.Task
 
 let now () = Int64.to_float (Mtime_clock.now_ns ()) *. 1e-9
 
-(* [f ()] takes [seconds] at least. *)
+(* Checks that [f ()] takes at least [seconds]. *)
 let takes seconds f =
   let start = now () in
   let v = f () in
@@ -34,7 +34,7 @@ let at_never_early () =
     (fun seconds ->
       let time = Unix.gettimeofday () +. seconds in
       Event.sync (Event.at time);
-      (* The two clocks may be read, and adjusted, a moment apart. *)
+      (* The two clocks may be read, or adjusted, a moment apart. *)
       yes "at" (Unix.gettimeofday () >= time -. 0.001))
     [ -1.; 0.; 0.01; 0.03 ]
 
@@ -50,7 +50,7 @@ let before () =
   yes "nothing was taken" (not (Mvar.is_empty box));
   yes "ready" (Event.sync_before days (Mvar.take_evt box) = Some 1)
 
-(* The task is resumed by another one, long before the time is up. *)
+(* Another task resumes this one long before the time is up. *)
 let in_time () =
   let box = Mvar.create_empty () in
   beside
@@ -111,8 +111,8 @@ let ready_at_once () =
     (fun event -> yes "not ready" (Event.poll event = None))
     [ Event.timeout 1e-9; Event.timeout infinity; Event.at infinity ];
   let box = Mvar.create 1 in
-  yes "what is not ready" (Event.sync_before 0. Event.never = None);
-  (* Both are ready: either is performed. *)
+  yes "an event that is not ready" (Event.sync_before 0. Event.never = None);
+  (* Both are ready, so either may be performed. *)
   (match Event.sync_before 0. (Mvar.take_evt box) with
   | Some v ->
       int "taken" 1 v;
@@ -183,7 +183,8 @@ let no_memory () =
   none_pending ();
   int "waiters" 0 (Mvar.waiters box)
 
-(* It fires while the task has another outcome, or is cancelled, and is not unwound. *)
+(* The timeout fires while its task has another outcome or is cancelled, but before the task
+   unwinds. *)
 let too_late () =
   let later () =
     Timer.run_due ();
@@ -202,7 +203,7 @@ let too_late () =
     Mvar.put box 1;
     if Mvar.is_empty box then task
     else begin
-      (* the machine was busy, and it fired before *)
+      (* The machine was busy, so the timeout fired before. *)
       Hand.settle ();
       int "it stays" 1 (Mvar.take box);
       start_in_time (2. *. seconds)
@@ -229,7 +230,7 @@ let too_late () =
   int "it stays" 2 (Mvar.take box);
   none_pending ()
 
-(* A limit that has passed prefers what is ready. *)
+(* A limit that has passed prefers a ready event. *)
 let no_time () =
   for _ = 1 to 100 do
     yes "ready" (Event.sync_before 0. (Event.always 1) = Some 1);
@@ -237,7 +238,8 @@ let no_time () =
     yes "not ready" (Event.sync_before 0. Event.never = None)
   done
 
-(* The other alternative seems ready each time that it is enlisted, and is not. *)
+(* The other alternative seems ready each time it is enlisted, but isn't. The deadline must
+   not begin again. *)
 let one_deadline () =
   let left = ref 2_000 in
   let attempt () () =
@@ -298,12 +300,12 @@ let () =
       ( "without waiting",
         [
           test "zero and less are ready" ready_at_once;
-          test "what is not a number" not_a_number;
+          test "not a number" not_a_number;
           test "infinity is never" never;
         ] );
       ( "withdrawn",
         [
-          test "those that lose are cancelled" losers_are_cancelled;
+          test "timeouts that lose are cancelled" losers_are_cancelled;
           test "10,000 cancelled timeouts leave nothing" no_memory;
           test "one that fires too late" too_late;
           test "a choice that begins again has one deadline" one_deadline;

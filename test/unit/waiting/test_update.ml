@@ -1,5 +1,5 @@
-(* Structure_kit.update, with somebody else's step at the worst moment: between the look
-   at the state and the compare-and-set. *)
+(* Structure_kit.update while another task changes the state at the worst moment, between
+   the read and the compare-and-set. *)
 
 open Concord_test_support
 open Check
@@ -16,7 +16,8 @@ let again () =
   int "calls" 2 !calls;
   strings "none is lost" [ "mine"; "other"; "first" ] (Atomic.get t)
 
-(* What is looked at may be out of date: but then nothing is stored. *)
+(* If the function returns the same state, nothing is stored, so that state may be out of
+   date. *)
 let same () =
   let t = Atomic.make [ "first" ] in
   let calls = ref 0 in
@@ -39,8 +40,8 @@ let () =
     [
       ( "an atomic",
         [
-          test "again if somebody was faster" again;
-          test "nothing if the state stays" same;
-          test "an exception leaves it" raising;
+          test "again if another task was faster" again;
+          test "no change if the state stays the same" same;
+          test "an exception leaves the state" raising;
         ] );
     ]

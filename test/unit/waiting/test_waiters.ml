@@ -1,4 +1,4 @@
-(* The queue of waiters against a list: random pushes, takings and leavings, also in
+(* Compares the queue of waiters with a list, under random operations. They also use
    versions of a queue from which others were made since. *)
 
 module Waiter = Concord__Waiter
@@ -25,7 +25,7 @@ let contents q =
 let check_same q expected =
   strings "in order" (names (live expected)) (names (live (contents q)));
   int "length" (List.length (live expected)) (Waiters.length q);
-  yes "kept: at most twice those that wait"
+  yes "kept: at most twice as many as wait"
     (List.length (contents q) <= Int.max 1 (2 * Waiters.length q));
   List.iter
     (fun w -> yes "exists" (Waiters.exists (( == ) w) q))
@@ -35,7 +35,7 @@ let take (q, expected) =
   if Waiters.is_empty q then (q, expected)
   else begin
     let w = Waiters.head q in
-    (* who takes out one that has left, passes over it *)
+    (* A task that takes out a withdrawn waiter ignores it. *)
     if Waiter.is_live w then yes "the first" (w == List.hd (live expected));
     (Waiters.tail q, List.filter (( != ) w) expected)
   end
@@ -53,7 +53,7 @@ let leave random (q, expected) =
 let random_operations () =
   for seed = 1 to 200 do
     let random = Random.State.make [| seed |] in
-    (* more come at first, so that the queue is long when it is reversed *)
+    (* At first more waiters come than leave, so that the queue is long when it is reversed. *)
     let rec go n number state =
       if n < 400 then begin
         let coming = if n < 150 then 7 else 3 in
@@ -79,7 +79,7 @@ let push_all q first last =
     q
     (List.init (last - first + 1) (fun i -> first + i))
 
-(* Two that start from one version, as those do of which one fails to replace it. *)
+(* Two operations start from one version, as if one of them had failed to replace it. *)
 let old_versions () =
   let q = Waiters.tail (push_all Waiters.empty 1 100) in
   let one = Waiters.tail (push_all q 101 110) and other = Waiters.tail q in
@@ -90,7 +90,8 @@ let old_versions () =
   strings "the other" (numbers 3 100) (names (contents other));
   strings "the old one" (numbers 2 100) (names (contents q))
 
-(* Each taking from a long queue starts anew if somebody came meanwhile. *)
+(* Each removal is repeated, because another waiter came meanwhile. It must not reverse the
+   long queue again. *)
 let reversed_once () =
   let n = 20_000 in
   let q = ref (push_all Waiters.empty 1 n) in
@@ -108,7 +109,7 @@ let leave q w =
   Waiter.mark_withdrawn w;
   Waiters.count_withdrawn q
 
-(* Behind others, each comes and leaves before the next one. *)
+(* Each waiter comes behind others and leaves before the next one comes. *)
 let last_leaves () =
   let long = push_all Waiters.empty 1 100 in
   let come_and_leave q number =
@@ -121,7 +122,7 @@ let last_leaves () =
   in
   let numbers = List.init 1_000 (fun i -> 1_000 + i) in
   none_gone "none is kept" (List.fold_left come_and_leave long numbers);
-  none_gone "nor in one that was turned"
+  none_gone "nor in one that was reversed"
     (List.fold_left come_and_leave (Waiters.tail long) numbers)
 
 (* Two tasks have left, and are counted one after the other. *)
@@ -156,7 +157,7 @@ let interrupted ~counted () =
   raises "the handler's" Exit (fun () -> Operation.withdraw operation t w);
   int "counted once" 20 (Waiters.length (Atomic.get t));
   Operation.withdraw operation t w;
-  int "it is gone" (if counted then 1 else 2) !calls
+  int "it was withdrawn" (if counted then 1 else 2) !calls
 
 let () =
   run "Waiters"
@@ -166,7 +167,7 @@ let () =
           test "as a list" random_operations;
           test "old versions stay as they are" old_versions;
           test "a long queue is reversed once" reversed_once;
-          test "nothing is left of the last that leaves" last_leaves;
+          test "the last waiter to leave is not kept" last_leaves;
           test "two that leave at once are counted once each" two_leave;
           test "interrupted before it is counted" (interrupted ~counted:false);
           test "interrupted after it is counted" (interrupted ~counted:true);

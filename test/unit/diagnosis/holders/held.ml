@@ -1,4 +1,4 @@
-(* Who holds what, as a report says it. *)
+(* Helpers for tests of holders, the tasks that a report shows as holding a structure. *)
 
 open Concord
 open Concord.Tools
@@ -11,7 +11,7 @@ let lazily begun leave =
       Promise.await leave;
       42)
 
-(* Created before reports are asked for. *)
+(* Created before reports are switched on. *)
 module Early = struct
   let begun = Promise.create ()
   let leave : unit Promise.t = Promise.create ()
@@ -20,7 +20,7 @@ end
 
 let () = Debug.keep_waits ()
 
-(* Those that wait in a structure of this name. *)
+(* The waits in the structure of this name. *)
 let waits_in name =
   List.filter
     (fun (wait : Debug.wait) ->
@@ -38,15 +38,15 @@ let target name =
       List.find
         (fun (target : Debug.target) -> target.structure = Some name)
         wait.targets
-  | [] -> Alcotest.failf "nobody waits in %s" name
+  | [] -> Alcotest.failf "no task waits in %s" name
 
 let holders name =
   List.map (fun (holder : Debug.holder) -> holder.by.name) (target name).holders
 
 let this_thread () = Printf.sprintf "thread %d" (Thread.id (Thread.self ()))
 
-(* [f ()] in a thread, which waits in the structure of this name while [look] runs, until
-   [release]. *)
+(* Calls [f ()] in a thread, which waits in the structure of this name while [look] runs.
+   Then [release] ends the wait. *)
 let while_waiting name f ~release look =
   let thread = Thread.create f () in
   eventually_waits name;
@@ -54,7 +54,7 @@ let while_waiting name f ~release look =
       release ();
       Thread.join thread)
 
-(* [f ()], and what it wrote to the standard error. *)
+(* Returns the result of [f ()] and the text that it wrote to the standard error. *)
 let with_stderr f =
   let file = Filename.temp_file "holders" ".txt" in
   let kept = Unix.dup Unix.stderr in

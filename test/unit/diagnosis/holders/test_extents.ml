@@ -1,4 +1,5 @@
-(* Tasks of a pool, which nobody knows but by what they hold. *)
+(* Tasks of a pool have no identity of their own. The library knows them only while they
+   hold something within a function such as [Mutex.protect]. *)
 
 open Concord
 open Concord.Tools
@@ -14,7 +15,7 @@ let named name =
 
 let cycles () = (Debug.report ()).cycles
 
-(* A thread of the system has [a] and waits for [b]; a task of the pool the reverse. *)
+(* A system thread holds [a] and waits for [b]. A task of the pool does the reverse. *)
 let cycle ~inner () =
   Concord_domainslib.with_pool ~num_domains:1 @@ fun pool ->
   let a = named "a" and b = named "b" in
@@ -39,12 +40,12 @@ let cycle ~inner () =
   in
   eventually "a cycle of two" (fun () ->
       List.map List.length (cycles ()) = [ 2 ]);
-  (* a misuse breaks it *)
+  (* Unlocking another task's mutex is a misuse, but it breaks the cycle. *)
   Mutex.unlock a;
   ignore (Promise.await_result job : (unit, exn) result);
   Thread.join thread
 
-(* The task is known by the outer one in the inner one. *)
+(* The inner [protect] must keep the identity that the outer one gave the task. *)
 let nested () =
   Concord_domainslib.with_pool ~num_domains:1 @@ fun pool ->
   let a = named "a" and b = named "b" in
@@ -58,7 +59,7 @@ let nested () =
 
 exception Boom
 
-(* Effects of the task pass, and exceptions keep where they were raised. *)
+(* The task's effects still reach its host, and exceptions keep their backtraces. *)
 let transparent () =
   Concord_domainslib.with_pool ~num_domains:1 @@ fun pool ->
   let m = named "m" and rw = Rwlock.create () and box = Mvar.create 0 in
@@ -81,7 +82,7 @@ let transparent () =
           Mutex.protect m (fun () -> raise Boom)));
   no "unlocked again" (Mutex.is_locked m)
 
-(* Outside of the functions it is unknown: nothing is said of it that is not so. *)
+(* Without [protect] the task is unknown, so the report must not claim a cycle. *)
 let unknown () =
   Concord_domainslib.with_pool ~num_domains:1 @@ fun pool ->
   let m = named "plain" in
@@ -92,7 +93,8 @@ let unknown () =
   Concord_domainslib.run pool (fun () -> Mutex.unlock m);
   Promise.await job
 
-(* In a task that nobody knows: it is another one each time, and ends with the function. *)
+(* Each [protect] in a task without identity makes a new identity, which ends with the
+   function. *)
 let ended () =
   Concord_domainslib.with_pool ~num_domains:1 @@ fun pool ->
   let m = Mutex.create () in

@@ -29,7 +29,7 @@ let mutex () =
         (holders "m"));
   Thread.join holder
 
-(* The one that was given it is the owner, whatever it waited with. *)
+(* The task that was handed the mutex is the owner, whichever operation it waited in. *)
 let handed_over () =
   let take name lock =
     let m = Mutex.create () in
@@ -90,10 +90,10 @@ let condition_with signal name () =
         (holders name));
   Thread.join sleeper
 
-(* The mutex is free when the task goes on. *)
+(* The mutex is free when the task continues. *)
 let free c _ = Condition.signal c
 
-(* It has to wait for the mutex, and is given it. *)
+(* The task has to wait for the mutex, which is then handed to it. *)
 let given c m =
   Mutex.lock m;
   Condition.signal c;
@@ -133,7 +133,7 @@ let rwlock () =
   Rwlock.downgrade t;
   yes "the same task reads" (List.equal ( == ) held (Rwlock.holders t));
   Rwlock.read_unlock t;
-  int "nobody reads" 0 (List.length (Rwlock.holders t));
+  int "no task reads" 0 (List.length (Rwlock.holders t));
   Rwlock.write_lock t;
   Thread.join (Thread.create Rwlock.write_unlock t);
   int "unlocked by another" 0 (List.length (Rwlock.holders t));
@@ -200,7 +200,7 @@ let old_lazy_value () =
   lazy_value "early" Lazy.force ~begun:Early.begun ~leave:Early.leave
     Early.lazily
 
-(* The one that was given the computation. *)
+(* The holder is the task that took over the computation. *)
 let inherited () =
   let leave = Promise.create () in
   let t = Lazy.from_fun (fun () -> Promise.await leave) in
@@ -220,7 +220,8 @@ let inherited () =
         (holders "inherited"));
   Thread.join next
 
-(* A lazy value, a lock and a box: each is held by one that waits for the next. *)
+(* A lazy value, a lock and a box form a cycle. Each is held by a task that waits for the
+   next. *)
 let cycle () =
   let m = Mutex.create ()
   and rw = Rwlock.create ~name:"cycle's lock" ()
@@ -249,7 +250,7 @@ let cycle () =
     Thread.create
       (fun () ->
         try Rwlock.write rw (go (fun () -> Lazy.force lazily))
-        with Sys_error _ -> (* unlocked by the one that broke the cycle *) ())
+        with Sys_error _ -> (* unlocked by the task that broke the cycle *) ())
       ()
   in
   let lengths () = List.map List.length (Debug.report ()).cycles in
@@ -264,7 +265,7 @@ let cycle () =
       "\"cycle's lock\"";
       "held by";
     ];
-  (* a misuse breaks it *)
+  (* Unlocking another task's lock is a misuse, but it breaks the cycle. *)
   Rwlock.write_unlock rw;
   List.iter Thread.join [ a; b; c ]
 

@@ -21,7 +21,7 @@ let twice () =
   List.iter
     (fun part -> yes part (contains message part))
     [ "Mutex.lock"; "mutex \"twice\""; "test_misuse.ml"; "locks_here" ];
-  (* a choice may have another way out *)
+  (* A choice isn't refused, because another alternative may happen. *)
   yes "a choice is not refused"
     (Event.select
        [
@@ -33,11 +33,12 @@ let twice () =
     (sys_error (fun () -> Mutex.protect m (fun () -> Mutex.protect m ignore))
       : string);
   no "unlocked" (Mutex.is_locked m);
-  (* not again *)
+  (* The refused call must not have left the mutex locked. *)
   Mutex.lock m;
   Mutex.unlock m
 
-(* A host that handles [Suspend] and answers no question: its tasks are not the thread. *)
+(* A host that handles [Suspend] but doesn't say which task runs. Its tasks must not be
+   mistaken for the thread. *)
 let unanswered () =
   let m = Mutex.create () in
   Mutex.lock m;
@@ -66,7 +67,8 @@ let by_another () =
   in
   Alcotest.(check string) "by the owner" "" written
 
-(* A thread has locked it in whose loop a task unlocks: that is the same thread. *)
+(* A thread locks the mutex, and then a task in the thread's loop unlocks it. Both count as
+   the same thread. *)
 let in_the_same_thread () =
   let m = Mutex.create () in
   let (), written =
@@ -76,9 +78,9 @@ let in_the_same_thread () =
         Concord_fifo.run (fun () -> Mutex.lock m);
         Mutex.unlock m)
   in
-  Alcotest.(check string) "nothing is told" "" written
+  Alcotest.(check string) "no warning" "" written
 
-(* The frames are those of the program. *)
+(* The printed frames are only those of the program itself. *)
 let frames () =
   let m = Mutex.create () in
   let (), written =
@@ -96,8 +98,8 @@ let frames () =
     (fun part -> no (part ^ " in " ^ written) (contains written part))
     [ "Concord__"; "list.ml"; "thread.ml" ]
 
-(* In bytecode OCaml 5.4.1 misreads where the second exception handler on a stack is, and
-   leaves out the frame that it finds there: here that of the thread's function. *)
+(* In bytecode, OCaml 5.4.1 misreads the position of the second exception handler on a
+   stack. It leaves out the frame there, which here is that of the thread's function. *)
 let frames_cases =
   if Sys.backend_type = Native then [ test "frames" frames ] else []
 
@@ -105,7 +107,7 @@ let ended () =
   let m = Mutex.create () in
   Debug.name m "left locked";
   Thread.join (Thread.create locks_here m);
-  (* the thread's identity is collected, some time *)
+  (* The thread's identity has to be collected before its end is seen. *)
   eventually "its end is seen" (fun () ->
       Gc.full_major ();
       List.exists
@@ -124,8 +126,8 @@ let ended () =
   yes "when somebody waits" (contains written "has ended since");
   yes "where" (contains written "locks_here")
 
-(* [f ()] in a task that is known as [who], and never continues after it has waited. [resumer ()]
-   is the answer of its resumers. *)
+(* Runs [f ()] in a task that is known as [who] and never continues after a wait. Its
+   resumers return [resumer ()]. *)
 let as_task who ~resumer f =
   let effc (type a) (effect_ : a Effect.t) :
       ((a, unit) Effect.Deep.continuation -> unit) option =
@@ -142,8 +144,8 @@ let as_task who ~resumer f =
   in
   Effect.Deep.match_with f () { retc = Fun.id; exnc = raise; effc }
 
-(* While a mutex is being handed to a task that refuses it, the mutex has the name of that
-   task: here for as long as its resumer runs. *)
+(* While a mutex is being handed to a task that refuses it, that task counts as its owner.
+   Here this lasts while the task's resumer runs. *)
 let handed_over_in_vain () =
   let m = Mutex.create () in
   let who =
@@ -161,9 +163,9 @@ let handed_over_in_vain () =
   Mutex.lock m;
   as_task who ~resumer:refuse (fun () -> Mutex.lock m);
   let (), written = with_stderr (fun () -> Mutex.unlock m) in
-  Alcotest.(check string) "nobody is told anything" "" written
+  Alcotest.(check string) "no warning" "" written
 
-(* The owner unlocks, and ends, between two reads of who it is. *)
+(* The owner unlocks and ends between two reads of the owner. *)
 let unlocked_meanwhile () =
   let m = Mutex.create () in
   let holder =
@@ -198,7 +200,7 @@ let unlocked_meanwhile () =
       (Concord__Known.who_hold read)
   in
   let bools = Alcotest.(check (list bool)) in
-  bools "nobody, in a report" [] (named ~owners:[ holder ]);
+  bools "no holder, in a report" [] (named ~owners:[ holder ]);
   bools "another" [ false ] (named ~owners:[ holder; caller ]);
   bools "still held" [ true ] (named ~owners:[ holder; holder ])
 
@@ -222,7 +224,7 @@ let () =
           test "unlocked by another" by_another;
           test "unlocked in the same thread" in_the_same_thread;
           test "held across the end" ended;
-          test "handed over in vain" handed_over_in_vain;
+          test "handed to a task that refuses" handed_over_in_vain;
           test "unlocked meanwhile" unlocked_meanwhile;
           test "barrier" barrier;
         ]

@@ -4,7 +4,7 @@ open Concord_test_support
 open Check
 open Held
 
-(* While it waits, its target is called so. *)
+(* Checks the operation that a report names while [f ()] waits. *)
 let operation expected name f ~release =
   while_waiting name f ~release (fun () ->
       Alcotest.(check string) expected expected (target name).operation)
@@ -140,7 +140,8 @@ let exceptions () =
     ignore;
   says "resumed" [ "Concord.Channel.Closed (channel \"orders\"" ] !told;
   says "this thread's" [ "\"jobs\"" ] (Printexc.to_string Stream.Closed);
-  (* A choice that waited does not know: it must not name another one. *)
+  (* After a wait, a choice doesn't know which structure was closed, so it must not name a
+     wrong one. *)
   let other = Channel.create ~name:"others" () in
   let chooser () =
     let take () = try Stream.take stream with Stream.Closed -> () in

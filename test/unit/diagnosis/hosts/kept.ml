@@ -1,4 +1,4 @@
-(* What the report says of tasks that wait, on any host. *)
+(* Checks the report about waiting tasks, on any host. *)
 
 open Concord
 open Concord.Tools
@@ -8,7 +8,7 @@ open Test_host
 
 let () = Debug.keep_waits ()
 
-(* For code that forks by itself, and then looks at the report. *)
+(* Stands in for a host's operations if the test forks its tasks itself. *)
 let observer pause = { fork = ignore; pause }
 let waits () = (Debug.report ()).waits
 let cycles () = (Debug.report ()).cycles
@@ -19,13 +19,13 @@ let operations (wait : Debug.wait) =
 let structures (wait : Debug.wait) =
   List.filter_map (fun p -> p.Debug.structure) wait.targets
 
-(* Those that wait in what has this name. *)
+(* The waits in the structure of this name. *)
 let waits_in name =
   List.filter (fun wait -> List.mem name (structures wait)) (waits ())
 
 let names = Atomic.make 0
 
-(* Of a structure of its own in each test. *)
+(* Each test names its own structure, so that it can't see the waits of another test. *)
 let named structure =
   let name = Printf.sprintf "structure %03d" (Atomic.fetch_and_add names 1) in
   Debug.name structure name;
@@ -33,14 +33,14 @@ let named structure =
 
 let until tasks what condition = eventually ~pause:tasks.pause what condition
 
-(* The one task that waits there, once it does. *)
+(* Waits until one task waits there, and returns its wait. *)
 let the_one tasks name =
   until tasks ("one waits in " ^ name) (fun () ->
       List.compare_length_with (waits_in name) 1 = 0);
   List.hd (waits_in name)
 
 let none tasks name =
-  until tasks ("nobody waits in " ^ name) (fun () -> waits_in name = [])
+  until tasks ("no task waits in " ^ name) (fun () -> waits_in name = [])
 
 let frames (wait : Debug.wait) = Printexc.raw_backtrace_to_string wait.waits_at
 
@@ -109,7 +109,7 @@ let origin (wait : Debug.wait) =
   | Some origin -> origin
   | None -> Alcotest.failf "%s: no origin" wait.task.name
 
-(* A task of a scope forks another one. *)
+(* A task of a scope forks another one, and the report must show where. *)
 let forked_in_a_scope host () =
   host.run (fun tasks ->
       let box = Mvar.create_empty () and of_parent = Mvar.create_empty () in
@@ -133,7 +133,7 @@ let forked_in_a_scope host () =
       Mvar.put of_parent ();
       until tasks "it has ended" (fun () -> Promise.is_resolved ended))
 
-(* A task that is awaited waits for what the one that awaits it holds. *)
+(* A task holds a mutex and awaits another task, which waits for this mutex. *)
 let in_a_join host () =
   host.run (fun tasks ->
       let mutex = Mutex.create () and ended = Promise.create () in
@@ -154,7 +154,7 @@ let in_a_join host () =
       let other = the_one tasks name in
       until tasks "a cycle" (fun () -> List.length (cycles ()) = 1);
       let cycle = List.hd (cycles ()) in
-      (* the loop in between, if the scope has one *)
+      (* The cycle has a third member if the scope runs a loop. *)
       yes "two of them, or three" (List.mem (List.length cycle) [ 2; 3 ]);
       yes "one waits for the mutex"
         (List.exists (fun wait -> structures wait = [ name ]) cycle);
@@ -164,13 +164,13 @@ let in_a_join host () =
       let target = List.hd join.targets in
       strings "the holder" [ other.task.name ]
         (List.map (fun h -> h.Debug.by.name) target.holders);
-      (* the one that awaits goes on, and unlocks *)
+      (* Now the awaiting task continues and unlocks. *)
       yes "filled" (Promise.try_fill (Option.get !promise) ());
       until tasks "it has ended" (fun () -> Promise.is_resolved ended);
       int "it is not listed" 0 (List.length (waits_in name));
       int "no cycle" 0 (List.length (cycles ())))
 
-(* Two that wait for each other, until the first of them is cancelled. *)
+(* Two tasks wait for each other until the first one is cancelled. *)
 let lock_both ~at_once first second =
   Mutex.lock first;
   Latch.count_down at_once;
@@ -216,14 +216,14 @@ let two_locks (host, tasks) (other, others) =
       cycle_of ~hosts:[ host.reported; other.reported ] ~mutexes tasks)
 
 let none_left () =
-  int "nobody waits" 0 (List.length (waits ()));
+  int "no task waits" 0 (List.length (waits ()));
   int "no cycle" 0 (List.length (cycles ()))
 
 let locks_of_tasks host () =
   host.run (fun tasks -> two_locks (host, tasks) (host, tasks));
   none_left ()
 
-(* The task of [host] is the one that is cancelled. *)
+(* The task of [host] is cancelled. *)
 let locks_of_two_hosts host other () =
   other.run (fun others ->
       host.run (fun tasks -> two_locks (host, tasks) (other, others)));
@@ -238,10 +238,11 @@ let cancelled host () =
         ~after:(fun () -> ignore (the_one tasks name : Debug.wait));
       int "it is not listed" 0 (List.length (waits_in name)))
 
-(* A task is asked whenever it takes a lock: no other weak pointer to it is made. *)
+(* A task is asked for its identity whenever it takes a lock. The answer must be the same
+   weak pointer each time, because a new one for each lock would cost memory. *)
 let asked_again host () =
   host.run (fun tasks ->
-      (* Alcotest's functions are not for two domains at once. *)
+      (* Alcotest's functions must not be called on two domains at once. *)
       let ended = Latch.create 2 and same = Atomic.make 0 in
       let ask () =
         let identity () = (Concord__Reach.who ()).identity in

@@ -1,5 +1,5 @@
-(* A report does not lie: of hosts that do not answer, of waits that are over, and while
-   others begin and end. *)
+(* Reports must be true for hosts that don't answer, for waits that are over, and while
+   other waits begin and end. *)
 
 open Concord
 open Concord.Tools
@@ -45,7 +45,8 @@ let bare fs =
     Queue.pop ready ()
   done
 
-(* One that takes a lock for the extent of a function is known in that extent. *)
+(* The task may have a name, because one that takes a lock within a function is known during
+   that function. *)
 let unknown what (wait : Debug.wait) =
   let who = wait.task.host ^ ", " ^ wait.task.name in
   yes
@@ -53,7 +54,8 @@ let unknown what (wait : Debug.wait) =
     (who = "a scheduler, a task"
     || String.starts_with ~prefix:"a scheduler, a task, the holder" who)
 
-(* Both are tasks of one scheduler in one task of Fifo, and not that task. *)
+(* Both tasks belong to the bare scheduler, which runs in one task of Fifo. The report must
+   not take them for that task, which would look like a cycle. *)
 let in_a_bare_host () =
   let mutex = Mutex.create () and go_on = Promise.create () in
   let name = named mutex and seen = ref false in
@@ -66,15 +68,15 @@ let in_a_bare_host () =
       (fun () -> Mutex.protect mutex ignore);
       (fun () ->
         let tasks = observer Concord.Tasks.yield in
-        unknown "who waits" (the_one tasks name);
+        unknown "the waiter" (the_one tasks name);
         int "no cycle" 0 (List.length (cycles ()));
         seen := true;
         Promise.fill go_on ());
     ];
   yes "seen" !seen;
-  int "nobody waits" 0 (List.length (waits_in name))
+  int "no task waits" 0 (List.length (waits_in name))
 
-(* --- What has answered ------------------------------------------------------- *)
+(* --- After a resumer has answered -------------------------------------------- *)
 
 let minor_words = [| 0. |]
 
@@ -84,7 +86,8 @@ let words_after resumer =
   yes "the answer" answer;
   words
 
-(* A signal handler can raise only where something is allocated. *)
+(* Checks that the watched resumer allocates nothing after its answer. A signal handler can
+   raise only at an allocation, so it can't lose the answer. *)
 let nothing_after_the_answer () =
   let resumer (_ : (unit, exn) result) =
     minor_words.(0) <- Gc.minor_words ();
@@ -102,7 +105,7 @@ let nothing_after_the_answer () =
 
 let in_fifo f () = Concord_fifo.run f
 
-(* A task that was cancelled, of a host that knows no [Protect]. *)
+(* The task was cancelled, and its host doesn't handle [Protect]. *)
 let in_a_cancelled_task () =
   let effc (type a) (e : a Effect.t) : ((a, _) continuation -> _) option =
     match e with
@@ -114,13 +117,13 @@ let in_a_cancelled_task () =
     (fun () ->
       let who = Concord__Reach.who () in
       Alcotest.(check string) "host" "a scheduler" who.host;
-      (* what need not wait is done *)
+      (* Operations that need not wait still succeed. *)
       Mutex.lock mutex;
       Mutex.unlock mutex;
-      raises "what waits" Exit (fun () ->
+      raises "a wait" Exit (fun () ->
           Mvar.take (Mvar.create_empty () : unit Mvar.t)))
     () { effc };
-  int "nobody waits" 0 (List.length (waits ()))
+  int "no task waits" 0 (List.length (waits ()))
 
 (* --- Operations without a stack ---------------------------------------------- *)
 
@@ -157,20 +160,20 @@ let stopped () =
 
 exception Interrupt
 
-(* Each round ends by itself: not every exception of a handler comes out. *)
+(* Each [round] must end by itself, because some of the handler's exceptions don't come out. *)
 let interrupted round () =
   let count = ref 0 and until = Unix.gettimeofday () +. 1. in
   Interrupting.run ~by:Interrupt ~count (fun () ->
       while Unix.gettimeofday () < until do
         round ()
       done);
-  int "nobody waits" 0 (List.length (waits ()));
-  int "nobody is ready" 0 (List.length (Concord__Waits.resumed ()));
+  int "no task waits" 0 (List.length (waits ()));
+  int "no task is ready" 0 (List.length (Concord__Waits.resumed ()));
   yes (Printf.sprintf "%d interruptions" !count) (!count > 0)
 
 let never () : unit Mvar.t = Mvar.create_empty ()
 
-(* Each item is put by another domain, also after one that was lost. *)
+(* Another domain puts the items, and puts another one after each that was lost. *)
 let a_thread_waits () =
   let box = Mvar.create_empty () and over = Atomic.make false in
   let join =
@@ -238,7 +241,7 @@ let storm () =
   int "the others are over" 1 (List.length (waits ()));
   Mvar.put there ();
   stays ();
-  int "nobody waits" 0 (List.length (waits ()))
+  int "no task waits" 0 (List.length (waits ()))
 
 let () =
   let open Concord_styles in

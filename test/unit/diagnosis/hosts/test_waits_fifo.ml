@@ -23,10 +23,10 @@ let joined () =
       let pause = Concord_fifo.yield in
       let wait = the_wait pause (waits_by "Promise.await") in
       let taker = the_wait pause (waits_by "Mvar.take") in
-      strings "who is waited for" [ taker.task.name ] (holder_names wait);
+      strings "the task that is awaited" [ taker.task.name ] (holder_names wait);
       Mvar.put box ();
       Concord_fifo.join waiting);
-  int "nobody waits" 0 (List.length (waits ()))
+  int "no task waits" 0 (List.length (waits ()))
 
 let fork_promise () =
   Concord_fifo.run (fun () ->
@@ -36,11 +36,11 @@ let fork_promise () =
       let pause = Concord_fifo.yield in
       let wait = the_wait pause (waits_by "Promise.await") in
       let taker = the_wait pause (waits_by "Mvar.take") in
-      strings "who is waited for" [ taker.task.name ] (holder_names wait);
+      strings "the task that is awaited" [ taker.task.name ] (holder_names wait);
       Mvar.put box ();
       Concord_fifo.join waiting)
 
-(* The owner of the scope waits for both of its tasks, not for a daemon. *)
+(* The scope's owner waits for both of its tasks, but not for a daemon. *)
 let scope () =
   Concord_fifo.run (fun () ->
       let a = Mvar.create_empty () and b = Mvar.create_empty () in
@@ -57,14 +57,14 @@ let scope () =
       in
       let pause = Concord_fifo.yield in
       let wait = the_wait pause (waits_by "Concord_fifo.Scope.run") in
-      int "who is waited for" 2 (List.length (holder_names wait));
+      int "the task that is awaited" 2 (List.length (holder_names wait));
       Mvar.put a ();
       eventually ~pause "one of them has ended" (fun () ->
           let wait = the_wait pause (waits_by "Concord_fifo.Scope.run") in
           List.length (holder_names wait) = 1);
       Mvar.put b ();
       Concord_fifo.join owner);
-  int "nobody waits" 0 (List.length (waits ()))
+  int "no task waits" 0 (List.length (waits ()))
 
 (* Another domain asks for reports meanwhile. *)
 let scopes_while_asked () =
@@ -79,7 +79,7 @@ let scopes_while_asked () =
   Concord_fifo.run (fun () ->
       let box = Mvar.create_empty () in
       let waits = Concord_fifo.fork (fun () -> Mvar.take box) in
-      (* Once it waits, reports name those who hold what is waited for. *)
+      (* Reports look for holders only if a task waits, so make one wait. *)
       let pause = Concord_fifo.yield in
       ignore (the_wait pause (waits_by "Mvar.take") : Debug.wait);
       let before = Atomic.get reports in
@@ -94,9 +94,9 @@ let scopes_while_asked () =
       Concord_fifo.join waits);
   Atomic.set has_ended true;
   Domain.join domain;
-  int "nobody waits" 0 (List.length (waits ()))
+  int "no task waits" 0 (List.length (waits ()))
 
-(* The task that has opened the scope holds what a task of the scope waits for. *)
+(* The task that opened the scope holds a mutex for which a task of the scope waits. *)
 let cycle_over_scope () =
   Concord_fifo.run (fun () ->
       let mutex = Mutex.create () in
@@ -115,9 +115,9 @@ let cycle_over_scope () =
         (List.exists (waits_by "Concord_fifo.Scope.run") (List.hd (cycles ())));
       Concord_fifo.cancel owner;
       Concord_fifo.join owner);
-  int "nobody waits" 0 (List.length (waits ()))
+  int "no task waits" 0 (List.length (waits ()))
 
-(* A task that was resumed is ready, and its loop is busy. *)
+(* A resumed task counts as ready while its loop is busy. *)
 let resumed () =
   Concord_fifo.run (fun () ->
       let mvar = Mvar.create_empty () in
@@ -132,9 +132,10 @@ let resumed () =
       int "so the report says" (before + 1)
         (List.length (Debug.report ()).woken);
       Concord_fifo.join task;
-      int "it has gone on" before (List.length (Concord__Waits.resumed ())))
+      int "it has continued" before (List.length (Concord__Waits.resumed ())))
 
-(* A loop that sleeps is not one more task: so it is said where the thread waits. *)
+(* A sleeping loop isn't another task. The report shows it as the place where the thread
+   waits. *)
 let loops () =
   let ready = Promise.create () and box = Mvar.create_empty () in
   let join =

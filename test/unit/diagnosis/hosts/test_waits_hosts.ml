@@ -35,13 +35,13 @@ let names_of_tasks () =
   seen lwt_direct ~is_it:(String.equal "a task");
   int "five" 5 (List.length !names)
 
-(* The porter of a pool waits for jobs. *)
+(* The pool's porter, which waits for jobs, must not be listed. *)
 let idle_pool () =
   Job_hosts.with_pool (fun pool ->
       Promise.await (Concord_domainslib.submit pool ignore);
-      int "nobody waits" 0 (List.length (waits ())))
+      int "no task waits" 0 (List.length (waits ())))
 
-(* A loop of Eio in a task of Fifo: its fibers are its own. *)
+(* Fibers of an Eio loop inside a task of Fifo are listed as Eio's. *)
 let eio_in_fifo () =
   (Test_host.within ~outer:fifo eio).run (fun tasks ->
       let a = Mvar.create_empty () and b = Mvar.create_empty () in
@@ -54,7 +54,8 @@ let eio_in_fifo () =
       Mvar.put a ();
       Mvar.put b ())
 
-(* The two of one thread do not lock their mutex twice. *)
+(* Two tasks on one thread lock a mutex. The second one must not be refused as if the thread
+   had locked it twice. *)
 let two_of_one_loop (host : Test_host.t) () =
   host.run (fun tasks ->
       let mutex = Mutex.create () and left = Latch.create 2 in

@@ -1,5 +1,5 @@
-(* Who waits for the end of another task, on the way to what that one waits for; and who
-   has another way out. *)
+(* Cycles that lead through a task that waits for the end of another task, and tasks that
+   have another way out. *)
 
 open Concord
 open Concord.Tools
@@ -16,7 +16,8 @@ let hosts_of cycle =
   List.sort String.compare
     (List.map (fun (w : Debug.wait) -> w.task.host) cycle)
 
-(* [join f] forks [f], and waits for it by the promise. *)
+(* [fork_promise f] forks [f] and returns its promise. The holder of a mutex awaits it, and
+   [f] needs that mutex. *)
 let joined ~hosts run_holder fork_promise =
   let mutex = Mutex.create () and promise = Atomic.make None in
   let hold () =
@@ -32,7 +33,7 @@ let joined ~hosts run_holder fork_promise =
   run_holder hold (fun () ->
       a_cycle ();
       strings "hosts" hosts (hosts_of (List.hd (cycles ())));
-      (* it goes on, and unlocks *)
+      (* Now the holder continues and unlocks. *)
       yes "filled" (Promise.try_fill (Option.get (Atomic.get promise)) ());
       until observer "no cycle" (fun () -> cycles () = []))
 
@@ -64,7 +65,7 @@ let cancellable_job () =
 
 let domain_in_thread () = joined ~hosts:[ ""; "" ] thread Promise.in_domain
 
-(* One that is resolved waits for nobody, whoever was to fill it. *)
+(* A resolved promise waits for no task, even if a task was to resolve it and still runs. *)
 let resolved_early () =
   Concord_fifo.run (fun () ->
       let going_on = Promise.create () and filled = ref None in
@@ -84,7 +85,7 @@ let resolved_early () =
 
 (* --- Other ways out ------------------------------------------------------------- *)
 
-(* Two that each hold a mutex, and wait for the other one's, or for [events ()]. *)
+(* Two threads each hold a mutex, and wait for the other one's mutex or for [events ()]. *)
 let crossed ?(n = 2) events look =
   let a = Mutex.create () and b = Mutex.create () in
   let in_a = named a and in_b = named b in
@@ -109,7 +110,7 @@ let way_out () =
     (fun () -> [ Promise.await_evt out ])
     (fun () ->
       int "no cycle" 0 (List.length (cycles ()));
-      int "nobody behind" 0 (List.length (Debug.report ()).behind);
+      int "none behind" 0 (List.length (Debug.report ()).behind);
       Promise.fill out ())
 
 let timeout_is_a_way_out () =
@@ -117,7 +118,8 @@ let timeout_is_a_way_out () =
     (fun () -> [ Event.timeout 0.5 ])
     (fun () -> int "no cycle" 0 (List.length (cycles ())))
 
-(* What never happens is no way out; nor is what another one of them holds. *)
+(* An event that never happens isn't a way out, nor is a mutex that another one of the tasks
+   holds. *)
 let no_way_out () =
   let third = Mutex.create () and ended = Latch.create 1 in
   let holder =
@@ -132,11 +134,11 @@ let no_way_out () =
   crossed
     (fun () -> [ Event.never; Mutex.lock_evt third ])
     (fun () ->
-      int "its holder can go on" 0 (List.length (cycles ()));
+      int "its holder can continue" 0 (List.length (cycles ()));
       Latch.count_down ended);
   Thread.join holder
 
-(* --- Who unlocks for another ------------------------------------------------------ *)
+(* --- A task that unlocks for another one ------------------------------------------ *)
 
 let read_unlocked_by_another () =
   let rwlock = Rwlock.create () and mutex = Mutex.create () in
@@ -162,7 +164,7 @@ let read_unlocked_by_another () =
   let reader = Thread.create reader () in
   Latch.await reads;
   until observer "the mutex" (fun () -> List.length (waits_in in_mutex) = 1);
-  (* for the lender *)
+  (* This unlocks the lender's lock. *)
   Thread.join (Thread.create Rwlock.read_unlock rwlock);
   let looks =
     Thread.create
