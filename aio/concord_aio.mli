@@ -37,7 +37,8 @@
     is cancelled.
 
     {{!/concord/aio}Asynchronous I/O} is a guide, with the reasons, the limits
-    of the threads, and figures.
+    of the threads, and figures. See also the pages on
+    {{!/concord/stdlib}Stdlib} and {{!/concord/picos}Picos}.
 
     {2 Rules for all operations}
 
@@ -97,9 +98,11 @@ open Unix
 
 val run : (unit -> 'a) -> 'a
 (** [run f] is [Concord_fifo.run f], except that its loop polls for the tasks
-    that wait for descriptors. It polls when all tasks wait, and after every 64
-    turns while it is busy. Each of several domains may have a [run], which
-    polls for its own tasks. At the end {!stdout} and {!stderr} are flushed.
+    that wait for descriptors.
+
+    It polls when all tasks wait, and after every 64 turns while it is busy.
+    Each of several domains may have a [run], which polls for its own tasks. At
+    the end {!stdout} and {!stderr} are flushed.
 
     In a task of another scheduler, and in another [run], the loop can't poll
     without stopping that scheduler. So it suspends its task, and the thread
@@ -114,8 +117,9 @@ val run : (unit -> 'a) -> 'a
 
 val readable_evt : file_descr -> unit Concord.Event.t
 (** [readable_evt fd] is ready while [fd] has something to read, is at its end,
-    or has failed. For example, this is a choice among a message, a descriptor
-    and a timeout:
+    or has failed.
+
+    For example, this is a choice among a message, a descriptor and a timeout:
     [Event.select [ Mvar.take_evt box; readable_evt fd; Event.timeout 1. ]].
 
     - {b Suspends} until then.
@@ -173,6 +177,15 @@ val read_line : unit -> string
     [input_line stdin], like Stdlib's function. *)
 
 val read_int : unit -> int
+(** [read_int ()] is {!read_line} as an integer, like Stdlib's function. *)
+
 val read_int_opt : unit -> int option
+(** [read_int_opt ()] is {!read_int}, but returns [None] if the line is no
+    integer. *)
+
 val read_float : unit -> float
+(** [read_float ()] is {!read_line} as a float, like Stdlib's function. *)
+
 val read_float_opt : unit -> float option
+(** [read_float_opt ()] is {!read_float}, but returns [None] if the line is no
+    float. *)

@@ -12,20 +12,32 @@ val write : file_descr -> bytes -> int -> int -> int
     fails, the first part may have been written. *)
 
 val single_write : file_descr -> bytes -> int -> int -> int
+(** [single_write] is [Unix.single_write], which may write a part. *)
+
 val write_substring : file_descr -> string -> int -> int -> int
+(** [write_substring] is {!write}, of a string. *)
 
 val single_write_substring : file_descr -> string -> int -> int -> int
+(** [single_write_substring] is {!single_write}, of a string. *)
+
 (** {2 Sockets} *)
 
 val recv : file_descr -> bytes -> int -> int -> msg_flag list -> int
+(** [recv] is [Unix.recv]. *)
+
 val send : file_descr -> bytes -> int -> int -> msg_flag list -> int
+(** [send] is [Unix.send]. *)
+
 val send_substring : file_descr -> string -> int -> int -> msg_flag list -> int
+(** [send_substring] is {!send}, of a string. *)
 
 val recvfrom :
   file_descr -> bytes -> int -> int -> msg_flag list -> int * sockaddr
+(** [recvfrom] is [Unix.recvfrom]. *)
 
 val sendto :
   file_descr -> bytes -> int -> int -> msg_flag list -> sockaddr -> int
+(** [sendto] is [Unix.sendto]. *)
 
 val accept : ?cloexec:bool -> file_descr -> file_descr * sockaddr
 (** [accept] is [Unix.accept], but close-on-exec unless you ask for something
@@ -48,6 +60,7 @@ val connect : file_descr -> sockaddr -> unit
 
 val close : file_descr -> unit
 (** [close] is [Unix.close], and wakes the tasks that wait for the descriptor.
+
     They get [Unix_error (EBADF, _, _)], whatever their host, and so do the
     channels of the descriptor. ([Unix.close] would let them wait, perhaps
     forever.) When [close] returns, the system has closed the descriptor, so for
@@ -62,13 +75,17 @@ val close : file_descr -> unit
     - {b Raises} [Unix_error] with [EBADF] if it is closed, or being closed. *)
 
 val openfile : string -> open_flag list -> file_perm -> file_descr
-(** [openfile] is [Unix.openfile], and close-on-exec. If it is {b cancelled}, it
-    raises at once. If the file is opened nevertheless, it is closed. *)
+(** [openfile] is [Unix.openfile], and close-on-exec.
+
+    If it is {b cancelled}, it raises at once. If the file is opened
+    nevertheless, it is closed. *)
 
 val with_file :
   string -> open_flag list -> file_perm -> (file_descr -> 'a) -> 'a
-(** [with_file name flags perm f] is [f (openfile name flags perm)]. It closes
-    the descriptor afterwards, even if [f] raised. [f] must not close it. *)
+(** [with_file name flags perm f] is [f (openfile name flags perm)].
+
+    It closes the descriptor afterwards, even if [f] raised. [f] must not close
+    it. *)
 
 (** {2 Names of hosts, and time} *)
 

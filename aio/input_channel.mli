@@ -10,10 +10,12 @@ val stdin : in_channel
     two. *)
 
 val in_channel_of_descr : Unix.file_descr -> in_channel
-(** [in_channel_of_descr fd] is a channel that reads from [fd]. O(1). If it is
-    the last channel of [fd], {!close_in} closes [fd]. *)
+(** [in_channel_of_descr fd] is a channel that reads from [fd].
+
+    If it is the last channel of [fd], {!close_in} closes [fd]. O(1). *)
 
 val descr_of_in_channel : in_channel -> Unix.file_descr
+(** [descr_of_in_channel channel] is the descriptor of the channel. *)
 
 val open_in : string -> in_channel
 (** [open_in name] opens a file.
@@ -23,7 +25,11 @@ val open_in : string -> in_channel
     - {b Cancelled}, it raises at once. The file is closed when it is open. *)
 
 val open_in_bin : string -> in_channel
+(** [open_in_bin] is {!open_in}. *)
+
 val open_in_gen : open_flag list -> int -> string -> in_channel
+(** [open_in_gen flags perm name] opens a file like {!open_in}, with these
+    flags. *)
 
 val with_open_in : string -> (in_channel -> 'a) -> 'a
 (** [with_open_in name f] is [f (open_in name)]. It closes the channel
@@ -44,12 +50,25 @@ val read_file : string -> string
 (** {2 Reading} *)
 
 val input_char : in_channel -> char
+(** [input_char] is Stdlib's [input_char]. *)
+
 val input_byte : in_channel -> int
+(** [input_byte] is Stdlib's [input_byte]. *)
+
 val input_line : in_channel -> string
+(** [input_line] is Stdlib's [input_line]. *)
+
 val input : in_channel -> bytes -> int -> int -> int
+(** [input] is Stdlib's [input]. *)
+
 val really_input : in_channel -> bytes -> int -> int -> unit
+(** [really_input] is Stdlib's [really_input]. *)
+
 val really_input_string : in_channel -> int -> string
+(** [really_input_string] is Stdlib's [really_input_string]. *)
+
 val input_binary_int : in_channel -> int
+(** [input_binary_int] is Stdlib's [input_binary_int]. *)
 
 val input_value : in_channel -> 'a
 (** [input_value channel] reads a value of [output_value], or of Stdlib's. *)
@@ -74,8 +93,10 @@ val set_binary_mode_in : in_channel -> bool -> unit
 (** {2 Closing} *)
 
 val close_in : in_channel -> unit
-(** [close_in channel] closes the channel. If it is the last one of its
-    descriptor, it closes the descriptor by {!Concord_aio.close}. If the channel
-    is closed, it does nothing. *)
+(** [close_in channel] closes the channel.
+
+    If it is the last one of its descriptor, it closes the descriptor by
+    {!Concord_aio.close}. If the channel is closed, it does nothing. *)
 
 val close_in_noerr : in_channel -> unit
+(** [close_in_noerr channel] is {!close_in}, but raises nothing. *)

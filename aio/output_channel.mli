@@ -5,19 +5,29 @@
 type out_channel
 
 val stdout : out_channel
+(** [stdout] has a buffer of its own, beside that of Stdlib. Do not mix the two.
+*)
 
 val stderr : out_channel
-(** [stdout] and [stderr] have buffers of their own, beside those of Stdlib. Do
-    not mix the two. *)
+(** [stderr] has a buffer of its own too. *)
 
 val out_channel_of_descr : Unix.file_descr -> out_channel
+(** [out_channel_of_descr fd] is a channel that writes to [fd].
+
+    If it is the last channel of [fd], {!close_out} closes [fd]. O(1). *)
+
 val descr_of_out_channel : out_channel -> Unix.file_descr
+(** [descr_of_out_channel channel] is the descriptor of the channel. *)
 
 val open_out : string -> out_channel
 (** [open_out] is {!Concord_aio.open_in}, for writing. *)
 
 val open_out_bin : string -> out_channel
+(** [open_out_bin] is {!open_out}. *)
+
 val open_out_gen : open_flag list -> int -> string -> out_channel
+(** [open_out_gen flags perm name] opens a file like {!open_out}, with these
+    flags. *)
 
 val with_open_out : string -> (out_channel -> 'a) -> 'a
 (** [with_open_out] is {!Concord_aio.with_open_in}, for writing. If {!close_out}
@@ -33,11 +43,22 @@ val output_char : out_channel -> char -> unit
     - {b Cancelled} there, the first part is in the buffer, or written. *)
 
 val output_byte : out_channel -> int -> unit
+(** [output_byte] is Stdlib's [output_byte]. *)
+
 val output_string : out_channel -> string -> unit
+(** [output_string] is Stdlib's [output_string]. *)
+
 val output_bytes : out_channel -> bytes -> unit
+(** [output_bytes] is Stdlib's [output_bytes]. *)
+
 val output : out_channel -> bytes -> int -> int -> unit
+(** [output] is Stdlib's [output]. *)
+
 val output_substring : out_channel -> string -> int -> int -> unit
+(** [output_substring] is Stdlib's [output_substring]. *)
+
 val output_binary_int : out_channel -> int -> unit
+(** [output_binary_int] is Stdlib's [output_binary_int]. *)
 
 val output_value : out_channel -> 'a -> unit
 (** [output_value channel v] writes [v]. It is first written by [Marshal] to a

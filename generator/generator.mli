@@ -73,8 +73,10 @@ exception Closed
 
 val close : 'a t -> unit
 (** [close t] ends the traversal by raising {!Closed} where it stands, so that
-    its finalisers run. From then on {!next} is [None]. If the traversal has
-    ended, or has not begun, nothing runs.
+    its finalisers run.
+
+    From then on {!next} is [None]. If the traversal has ended, or has not
+    begun, nothing runs.
 
     - {b Suspends} only where the finalisers do.
     - {b Raises} [e] if the traversal raises [e] instead of {!Closed}.
@@ -122,6 +124,7 @@ end
 (** {2 Sequences and lists} *)
 
 val of_list : 'a list -> 'a t
+(** [of_list l] generates the elements of [l], in their order. *)
 
 val of_seq : 'a Seq.t -> 'a t
 (** [of_seq seq] forces a node of [seq] for each {!next}. If a node raises, the
@@ -144,9 +147,10 @@ val to_list : 'a t -> 'a list
 
 val zip : 'a t -> 'b t -> ('a * 'b) t
 (** [zip a b] generates pairs of an element of [a] and one of [b], until one of
-    them has ended, and then closes the other. If you close the pairs, both are
-    closed. If [b] has no element for an element of [a], that element is lost.
-*)
+    them has ended, and then closes the other.
+
+    If you close the pairs, both are closed. If [b] has no element for an
+    element of [a], that element is lost. *)
 
 val equal : ('a -> 'b -> bool) -> 'a t -> 'b t -> bool
 (** [equal eq a b] is [true] if [a] and [b] generate the same number of

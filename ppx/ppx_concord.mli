@@ -100,4 +100,6 @@
 
     The module is empty, because the rules are registered when it is linked. The
     code that they generate uses the library [ppx_concord.runtime], which dune
-    and ocamlfind link by themselves. *)
+    and ocamlfind link by themselves.
+
+    See also the page on {{!/concord/stdlib}Stdlib}. *)

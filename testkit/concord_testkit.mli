@@ -5,13 +5,27 @@
     One call runs the tests, and reports one line for each clause. The clause is
     kept, broken (with the run that broke it), or not offered. You don't need a
     test framework. If you have written a scheduler or a plug-in, start with
-    {!Host}. If you have written a structure, start with {!Operation}. *)
+    {!Host}. If you have written a structure, start with {!Operation}.
+
+    {[
+    module Take = struct
+      include Concord_testkit.Operation.Defaults
+
+      type t = int Concord.Mvar.t
+
+      let name = "Mvar.take"
+      let service = Concord_testkit.Operation.Takes
+      let create _ = Concord.Mvar.create_empty ()
+      let wait box _ = Concord.Mvar.take box
+      let release box x = if Concord.Mvar.try_put box x then 0 else x
+    end
+    ]}
+
+    {[
+      # Concord_testkit.(Report.passed (Operation.check ~seconds:0.1 (module Take)))
+      - : bool = true
+    ]} *)
 
 module Host = Host
-(** Tests of schedulers, and of plug-ins for schedulers. *)
-
 module Operation = Operation
-(** Tests of operations that may wait. *)
-
 module Report = Report
-(** The results of a suite of checks. *)

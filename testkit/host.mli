@@ -68,9 +68,10 @@ type t
 (** A host that was declared. *)
 
 val declare : (module HOST) -> t
-(** [declare (module My_host)] declares a host. Call it when the program begins,
-    for all hosts that it checks, always in the same order. It can't be used in
-    a toplevel.
+(** [declare (module My_host)] declares a host.
+
+    Call it when the program begins, for all hosts that it checks, always in the
+    same order. It can't be used in a toplevel.
 
     For each clause a process is started that executes the program again, with
     the same arguments, up to this call. In that process the call does not
@@ -81,10 +82,11 @@ val declare : (module HOST) -> t
     - {b Raises} [Invalid_argument] after {!check}. *)
 
 val check : ?seed:int -> ?seconds:float -> ?only:string list -> t -> Report.t
-(** [check host] runs the checks, or those of the clauses [only]. They take some
-    seconds. If the host hangs, they take up to [seconds] more for each clause.
-    If "reach" or "turns" is among them and is broken, the clauses after it are
-    not offered.
+(** [check host] runs the checks, or those of the clauses [only].
+
+    They take some seconds. If the host hangs, they take up to [seconds] more
+    for each clause. If "reach" or "turns" is among them and is broken, the
+    clauses after it are not offered.
 
     In the process of its clause the host may hang, raise, print, or end the
     process. It may have started domains and threads when the program was
@@ -102,10 +104,11 @@ val check : ?seed:int -> ?seconds:float -> ?only:string list -> t -> Report.t
 
 val main :
   ?seed:int -> ?seconds:float -> ?only:string list -> (module HOST) -> unit
-(** [main (module My_host)] is {!declare}, then {!check}. It prints each line of
-    the report as soon as it is known, and then ends the program. The exit code
-    is 0 if no clause is broken, and otherwise 1. If {!check} raises, the
-    program prints why, and its exit code is 2.
+(** [main (module My_host)] is {!declare}, then {!check}.
+
+    It prints each line of the report as soon as it is known, and then ends the
+    program. The exit code is 0 if no clause is broken, and otherwise 1. If
+    {!check} raises, the program prints why, and its exit code is 2.
 
     Without [only], the arguments of the program, if there are any, name the
     clauses to check. For example, run [dune exec ./tested.exe H3 S2].

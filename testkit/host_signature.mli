@@ -12,8 +12,10 @@ module type HOST = sig
 
   val run : (t -> 'a) -> 'a
   (** [run f] runs the scheduler's loop on the calling thread, and calls [f] in
-      a task of it. It returns or raises the outcome of [f]. It may wait for the
-      other tasks, or leave them. *)
+      a task of it.
+
+      It returns or raises the outcome of [f]. It may wait for the other tasks,
+      or leave them. *)
 
   val spawn : t -> (unit -> unit) -> task
   (** [spawn t f] runs [f] in another task, at once or later. The suite calls it
@@ -24,8 +26,10 @@ module type HOST = sig
 
   val cancel : (t -> task -> unit) option
   (** [cancel t task] asks a task to stop, so that it is unwound where it waits,
-      by an exception. The suite calls it in another task. Use [None] if the
-      scheduler cannot cancel. *)
+      by an exception.
+
+      The suite calls it in another task. Use [None] if the scheduler cannot
+      cancel. *)
 
   val is_cancellation : exn -> bool
   (** [is_cancellation e] is [true] if a cancelled task gets [e]. *)

@@ -58,13 +58,28 @@ module type OPERATION = Operation_signature.OPERATION
     names that come before it. *)
 module Defaults : sig
   val keeps : bool
+  (** [true]. *)
+
   val in_order : bool
+  (** [true]. *)
+
   val interruptible : bool
+  (** [false]. *)
+
   val event : 'a option
+  (** [None]. *)
+
   val release_event : 'a option
+  (** [None]. *)
+
   val waiters : 'a option
+  (** [None]. *)
+
   val close : 'a option
+  (** [None]. *)
+
   val fail : 'a option
+  (** [None]. *)
 end
 
 val check : ?seed:int -> ?seconds:float -> (module OPERATION) -> Report.t
@@ -96,10 +111,14 @@ val check : ?seed:int -> ?seconds:float -> (module OPERATION) -> Report.t
 
 val main : ?seed:int -> ?seconds:float -> (module OPERATION) -> unit
 (** [main operation] is {!check}, then {!Report.print}, and then ends the
-    program. The exit code is 0 if no clause is broken, and otherwise 1. If
-    {!check} raises [Invalid_argument], it is 2. *)
+    program.
+
+    The exit code is 0 if no clause is broken, and otherwise 1. If {!check}
+    raises [Invalid_argument], it is 2. *)
 
 val cases : (module OPERATION) -> (string * (unit -> unit)) list
 (** [cases operation] are the parts of the clauses that are tested in an exact
-    order, each with its name, for your test framework. A part raises if it is
-    broken. It returns if the operation does not offer it. *)
+    order, each with its name, for your test framework.
+
+    A part raises if it is broken. It returns if the operation does not offer
+    it. *)

@@ -6,6 +6,8 @@ open Concord
 type service = Signals | Takes | Gives | Trades | Shares | Passes | Meets
 
 module type OPERATION = sig
+  (** {2 The structure} *)
+
   type t
   (** The structure. *)
 
@@ -13,28 +15,37 @@ module type OPERATION = sig
   (** The name in the report. *)
 
   val service : service
+  (** The effect of {!release} on the tasks that wait. *)
 
   val create : int -> t
   (** [create n] is a new structure, in the state in which {!wait} has to wait.
+
       For example, a lock is held, or a bounded queue is full if the operation
       is to add. At most [n] tasks will wait at the same time. For [Meets], the
       parties are one more. An item that the structure holds from the start is
       the number 0. *)
 
+  (** {2 The two operations} *)
+
   val wait : t -> int -> int
-  (** [wait t x] performs the operation that may wait. The task gives the number
-      [x], unless it gives nothing. The result is the number that it gets, or 0.
-  *)
+  (** [wait t x] performs the operation that may wait.
+
+      The task gives the number [x], unless it gives nothing. The result is the
+      number that it gets, or 0. *)
 
   val release : t -> int -> int
-  (** [release t x] lets a waiting task continue. It gives the number [x],
-      unless it gives nothing. The result is the number that it gets, or 0. If
-      no task was there to take [x], the result is [x] itself.
+  (** [release t x] lets a waiting task continue.
+
+      It gives the number [x], unless it gives nothing. The result is the number
+      that it gets, or 0. If no task was there to take [x], the result is [x]
+      itself.
 
       It may wait for a task to come, and is cancelled if none does. For [Meets]
       it waits as {!wait} does. If the operation {!keeps}, it is called only
       when all earlier releases were used up, so it may be the function that
       unlocks a lock. For [Shares] and [Passes] it is called once then. *)
+
+  (** {2 What the structure promises} *)
 
   val keeps : bool
   (** [true] if a release with no waiting task lets the next task that comes
@@ -49,6 +60,8 @@ module type OPERATION = sig
   (** [true] if a release keeps this rule. If a resumer raises the exception of
       a signal handler, after its decision, the release has resumed that task
       and no other, and leaves the structure as usual. *)
+
+  (** {2 What the structure also has} *)
 
   val event : (t -> int -> int Event.t) option
   (** {!wait}, as an event. *)

@@ -1,6 +1,19 @@
 (** The results of a suite of checks, clause by clause.
 
-    {b Stability}: experimental, may change in any release. *)
+    {b Stability}: experimental, may change in any release.
+
+    {[
+      # open Concord_testkit
+      # let line = { Report.clause = "S4"; about = "waiters are served in order"; verdict = Kept }
+      val line : Report.line =
+        {Report.clause = "S4"; about = "waiters are served in order";
+         verdict = Report.Kept}
+      # print_string (Report.to_string { subject = "Mvar.take"; seed = 1; lines = [ line ] })
+      Mvar.take (seed 1)
+      S4  kept    waiters are served in order
+      1 kept, 0 broken, 0 not offered
+      - : unit = ()
+    ]} *)
 
 type verdict =
   | Kept
@@ -35,9 +48,11 @@ val verdict : t -> string -> verdict
 
 val to_string : t -> string
 (** [to_string report] has the subject, a line for each clause, and a last line
-    that counts them. Below a broken clause is its rule, and a report with a
-    broken clause ends by naming the pages that explain it. Each line ends with
-    a newline, even the last one. *)
+    that counts them.
+
+    Below a broken clause is its rule, and a report with a broken clause ends by
+    naming the pages that explain it. Each line ends with a newline, even the
+    last one. *)
 
 val print : t -> unit
 (** [print report] writes [to_string report] to the standard output. *)
@@ -53,5 +68,7 @@ val printing :
   ((line -> line) -> line list) ->
   t
 (** [printing ~subject ~seed ~clauses look] is the report of the lines that
-    [look show] returns. It is printed like {!print}, each line as soon as
-    [look] has called [show] with it. [clauses] are their names. *)
+    [look show] returns.
+
+    It is printed like {!print}, each line as soon as [look] has called [show]
+    with it. [clauses] are their names. *)

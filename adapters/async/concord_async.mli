@@ -8,7 +8,7 @@
     A deferred of Async belongs to one thread, so that another domain can't
     determine it. With this library it can:
 
-    {v
+    {@ocaml skip[
     open Core
     open Async
 
@@ -22,7 +22,7 @@
           Domain.join domain;
           shutdown 0);
       never_returns (Concord_async.go ())
-    v}
+    ]}
 
     Async is not patched, and only its own thread touches its state. Other
     threads put their requests into an inbox, and wake the scheduler if it
@@ -71,10 +71,11 @@ val go : ?raise_unhandled_exn:bool -> unit -> Core.never_returns
 
 exception In_job
 (** A direct-style operation had to wait in a job of Async, or in a signal
-    handler or a finaliser that ran in the scheduler's thread. These can't wait.
-    Use the operation of the same name in this module, or {!direct}. If the
-    computation of a lazy value gets this exception, the value has not failed.
-    It is computed again where it is forced next. *)
+    handler or a finaliser that ran in the scheduler's thread.
+
+    These can't wait. Use the operation of the same name in this module, or
+    {!direct}. If the computation of a lazy value gets this exception, the value
+    has not failed. It is computed again where it is forced next. *)
 
 val to_deferred : 'a Concord.Promise.t -> 'a Async.Deferred.t
 (** [to_deferred promise] is {!Promise.await}, as a conversion. It suspends,
@@ -115,18 +116,20 @@ val post : (unit -> 'a Async.Deferred.t) -> 'a Concord.Promise.t
 
 val determined : 'a Async.Deferred.t -> 'a Concord.Event.t
 (** [determined deferred] is the event that [deferred] is determined, with its
-    value. Use it in {!select}, together with operations. Either one operation
-    is performed or the deferred is chosen. The others are withdrawn and leave
+    value.
+
+    Use it in {!select}, together with operations. Either one operation is
+    performed or the deferred is chosen. The others are withdrawn and leave
     nothing behind, neither in a structure nor in the deferred.
 
-    {v
+    {@ocaml skip[
     match%bind
       Concord_async.select
         [
           Concord.Event.wrap (Concord.Mailbox.take_evt box) Option.some;
           Concord.Event.wrap (Concord_async.determined stop) (fun () -> None);
         ]
-    v}
+    ]}
 
     - {b Order}. If both are ready, either may be chosen, as in
       [Deferred.choose].
@@ -164,19 +167,21 @@ end
 
 val to_pipe : 'a Concord.Event.t -> 'a Async.Pipe.Reader.t
 (** [to_pipe event] is a pipe that receives the results of [event], for example
-    of [Mailbox.take_evt mailbox], performed again and again. It respects the
-    pipe's pushback, and is one item ahead of the reader. If [event] raises
-    [Concord.Mailbox.Closed], the pipe is closed. If the reader closes the pipe,
-    [event] is withdrawn. The items that are in the pipe by then, or were taken
-    just before, are lost, as with any pipe. *)
+    of [Mailbox.take_evt mailbox], performed again and again.
+
+    It respects the pipe's pushback, and is one item ahead of the reader. If
+    [event] raises [Concord.Mailbox.Closed], the pipe is closed. If the reader
+    closes the pipe, [event] is withdrawn. The items that are in the pipe by
+    then, or were taken just before, are lost, as with any pipe. *)
 
 val feed :
   'a Concord.Stream.t -> 'a Async.Pipe.Reader.t -> unit Async.Deferred.t
 (** [feed stream reader] adds the items of the pipe [reader] to [stream], and
-    waits while [stream] is full. It closes [stream] when the pipe has ended. If
-    another task closes [stream], [feed] closes the pipe. The item that found
-    [stream] closed is dropped with it. Don't read the pipe while [feed] runs.
-*)
+    waits while [stream] is full.
+
+    It closes [stream] when the pipe has ended. If another task closes [stream],
+    [feed] closes the pipe. The item that found [stream] closed is dropped with
+    it. Don't read the pipe while [feed] runs. *)
 
 include Concord.Tools.Monadic.S with type 'a promise := 'a Async.Deferred.t
 (** @inline *)

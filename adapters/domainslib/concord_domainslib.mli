@@ -76,6 +76,7 @@ val with_pool :
 
 val drain : Domainslib.Task.pool -> unit
 (** [drain pool] waits until [pool] has no job that waits, runs or is suspended.
+
     It returns after a moment at which all jobs that had been submitted, by any
     function of this module, had ended. So it also waits for the jobs that other
     jobs submit. If a job of [pool] itself calls [drain], it waits forever.
@@ -87,8 +88,9 @@ val drain : Domainslib.Task.pool -> unit
 
 val teardown : Domainslib.Task.pool -> unit
 (** [teardown pool] is {!drain}, then [Domainslib.Task.teardown_pool], which
-    blocks the calling thread until the pool's domains have ended. If other
-    tasks submit jobs meanwhile, these fail with {!Torn_down}.
+    blocks the calling thread until the pool's domains have ended.
+
+    If other tasks submit jobs meanwhile, these fail with {!Torn_down}.
 
     - {b Suspends} like {!drain}.
     - {b Cancelled} like {!drain}. Then the pool is not torn down.
@@ -120,10 +122,11 @@ exception Cancelled
     {!check} raises. *)
 
 val submit : Domainslib.Task.pool -> (unit -> 'a) -> 'a Concord.Promise.t
-(** [submit pool f] runs [f] as a task of [pool]. The promise is filled with its
-    result, or fails with its exception and backtrace. [f] may use
-    [Domainslib.Task.async], [await] and so on, and Concord's operations. One
-    job waits for no other.
+(** [submit pool f] runs [f] as a task of [pool].
+
+    The promise is filled with its result, or fails with its exception and
+    backtrace. [f] may use [Domainslib.Task.async], [await] and so on, and
+    Concord's operations. One job waits for no other.
 
     {b Call {!attach} first} if your program also calls [Domainslib.Task.run],
     [async] or [teardown_pool] from outside the pool, from the domain that does.
@@ -153,9 +156,10 @@ val submit : Domainslib.Task.pool -> (unit -> 'a) -> 'a Concord.Promise.t
       pool. *)
 
 val run : Domainslib.Task.pool -> (unit -> 'a) -> 'a
-(** [run pool f] runs [f] as a job of [pool], and returns its result. Unlike
-    [Domainslib.Task.run], which works for the pool on the calling domain, it
-    leaves the domain to the other tasks of the caller's host.
+(** [run pool f] runs [f] as a job of [pool], and returns its result.
+
+    Unlike [Domainslib.Task.run], which works for the pool on the calling
+    domain, it leaves the domain to the other tasks of the caller's host.
 
     {[
       # Concord_domainslib.with_pool ~num_domains:1 (fun pool ->
@@ -186,9 +190,11 @@ type token
 
 val check : token -> unit
 (** [check token] raises {!Cancelled} if the job was told to stop, and otherwise
-    does nothing. It doesn't let other jobs run. If long jobs hold all domains
-    of the pool, a job that would tell one of them to stop doesn't start either.
-    If that can happen, call {!Concord.Tasks.yield} now and then as well.
+    does nothing.
+
+    It doesn't let other jobs run. If long jobs hold all domains of the pool, a
+    job that would tell one of them to stop doesn't start either. If that can
+    happen, call {!Concord.Tasks.yield} now and then as well.
 
     - {b Suspends} never, so you can call it anywhere.
     - {b Cost}: two reads. One [check] in 10 microseconds of computation has no
@@ -298,7 +304,9 @@ val parallel_for :
   unit Concord.Promise.t
 (** [parallel_for pool ~start ~finish body] is a job that calls [body start],
     [body (start + 1)], ..., [body finish] by [Domainslib.Task.parallel_for], in
-    chunks of [chunk_size]. The promise is resolved when all calls have ended.
+    chunks of [chunk_size].
+
+    The promise is resolved when all calls have ended.
 
     {[
       # Concord_domainslib.with_pool ~num_domains:1 (fun pool ->
@@ -320,9 +328,10 @@ val parallel_for :
 
 val attach : Domainslib.Task.pool -> unit
 (** [attach pool] makes [pool] ready for {!submit} from anywhere, and for fast
-    calls of {!Concord.Tasks.yield} in its tasks. If the pool's slot for an
-    outside domain is free, the calling domain takes it. A second call does
-    nothing.
+    calls of {!Concord.Tasks.yield} in its tasks.
+
+    If the pool's slot for an outside domain is free, the calling domain takes
+    it. A second call does nothing.
 
     - {b Suspends} never.
     - {b Raises} [Invalid_argument] if [pool] was torn down, or if another
@@ -333,10 +342,12 @@ val attach : Domainslib.Task.pool -> unit
 val of_task :
   Domainslib.Task.pool -> 'a Domainslib.Task.promise -> 'a Concord.Promise.t
 (** [of_task pool task] is a promise of the result of [task], which is a task of
-    [pool]. Tasks of any host can wait for it, and you can call [of_task]
-    anywhere. The promise fails with the exception of the task, and its
-    backtrace. Only a task of the pool can wait for one of Domainslib's
-    promises, so [of_task] is {!submit} of such a wait.
+    [pool].
+
+    Tasks of any host can wait for it, and you can call [of_task] anywhere. The
+    promise fails with the exception of the task, and its backtrace. Only a task
+    of the pool can wait for one of Domainslib's promises, so [of_task] is
+    {!submit} of such a wait.
 
     {[
       # let pool = Domainslib.Task.setup_pool ~num_domains:1 () in
@@ -349,6 +360,8 @@ val of_task :
 
 val to_task :
   Domainslib.Task.pool -> 'a Concord.Promise.t -> 'a Domainslib.Task.promise
-(** [to_task pool t] is a task of [pool] that awaits [t], for [Task.await]. It
-    returns or raises like {!Concord.Promise.await}. Call it where you may call
-    [Domainslib.Task.async]. (A task of a pool can also await [t] itself.) *)
+(** [to_task pool t] is a task of [pool] that awaits [t], for [Task.await].
+
+    It returns or raises like {!Concord.Promise.await}. Call it where you may
+    call [Domainslib.Task.async]. (A task of a pool can also await [t] itself.)
+*)

@@ -11,6 +11,16 @@
     [libraries] in your dune file. You don't need to call or open anything,
     because the linker keeps all of the library.
 
+    {[
+      # Eio_main.run (fun _ ->
+          let box = Concord.Mvar.create_empty () in
+          let domain = Domain.spawn (fun () -> Concord.Mvar.put box "another domain") in
+          let sender = Concord.Mvar.take box in
+          Domain.join domain;
+          sender)
+      - : string = "another domain"
+    ]}
+
     See also the page on {{!/concord/eio}Eio}. *)
 
 (** {2 Promises}

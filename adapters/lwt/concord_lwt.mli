@@ -80,10 +80,12 @@ val run : (unit -> 'a Lwt.t) -> 'a
 
 exception In_callback
 (** A direct-style operation had to wait in a callback of Lwt, or in a signal
-    handler or a finaliser that ran in Lwt's loop. These can't wait. Use the
-    operation of the same name in this module, {!direct}, or a task of
-    [Lwt_direct]. If the computation of a lazy value gets this exception, the
-    value has not failed. It is computed again where it is forced next. *)
+    handler or a finaliser that ran in Lwt's loop.
+
+    These can't wait. Use the operation of the same name in this module,
+    {!direct}, or a task of [Lwt_direct]. If the computation of a lazy value
+    gets this exception, the value has not failed. It is computed again where it
+    is forced next. *)
 
 val to_lwt : 'a Concord.Promise.t -> 'a Lwt.t
 (** [to_lwt promise] is {!Promise.await}, as a conversion. It suspends, orders
@@ -100,15 +102,18 @@ val of_lwt : 'a Lwt.t -> 'a Concord.Promise.t
 
 val to_lwt_stream : 'a Concord.Event.t -> 'a Lwt_stream.t
 (** [to_lwt_stream event] is a stream that performs [event], for example
-    [Mailbox.take_evt mailbox], for each item that is read. It ends when [event]
-    raises [Concord.Mailbox.Closed]. No item is taken before it is asked for. If
-    a read is cancelled, its item goes to the next reader. If nothing reads the
-    stream afterwards, the stream keeps that item. *)
+    [Mailbox.take_evt mailbox], for each item that is read.
+
+    It ends when [event] raises [Concord.Mailbox.Closed]. No item is taken
+    before it is asked for. If a read is cancelled, its item goes to the next
+    reader. If nothing reads the stream afterwards, the stream keeps that item.
+*)
 
 val feed : 'a Concord.Stream.t -> 'a Lwt_stream.t -> unit Lwt.t
 (** [feed stream lwt_stream] adds the items of [lwt_stream] to [stream], and
-    waits while [stream] is full. At the end it closes [stream]. Don't read
-    [lwt_stream] while [feed] runs.
+    waits while [stream] is full.
+
+    At the end it closes [stream]. Don't read [lwt_stream] while [feed] runs.
 
     {[
       # Concord_lwt.run (fun () ->
@@ -174,6 +179,7 @@ val post : (unit -> 'a Lwt.t) -> 'a Concord.Promise.t
 
 exception No_loop
 (** A job of {!post} or {!call} had not ended when {!run} or {!with_domain} did.
+
     The exception doesn't say whether the job had begun. The effects that it had
     until then remain. *)
 
@@ -185,9 +191,10 @@ val the_loop : unit loop
 
 val call : 'r loop -> ('r -> 'a Lwt.t) -> 'a
 (** [call loop f] makes [loop] call [f r], where [r] is its value, and returns
-    the value that the promise [f r] is resolved with. Any task, thread or
-    domain can call it. By this, tasks of other hosts can use code that is
-    written for Lwt only, such as the client of a database:
+    the value that the promise [f r] is resolved with.
+
+    Any task, thread or domain can call it. By this, tasks of other hosts can
+    use code that is written for Lwt only, such as the client of a database:
 
     {[
       # let slow_search () = Lwt.map (fun () -> "found") (Lwt_unix.sleep 60.) in
@@ -232,8 +239,9 @@ val with_domain :
   'a
 (** [with_domain ~close create f] starts a domain that runs Lwt's loop, calls
     [create ()] there, and returns [f loop], where the value of [loop] is the
-    result of [create]. By this, a program on another host uses a library that
-    is written for Lwt:
+    result of [create].
+
+    By this, a program on another host uses a library that is written for Lwt:
 
     {[
       # let connect () = Lwt.return (ref 0)

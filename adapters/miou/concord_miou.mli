@@ -3,7 +3,7 @@
 
     {b Stability}: experimental, may change in any release.
 
-    {v
+    {@ocaml skip[
     let () =
       Concord_miou.run @@ fun () ->
       let box = Concord.Mvar.create_empty () in
@@ -11,7 +11,7 @@
       let task = Miou.async (fun () -> print_endline (Concord.Mvar.take box)) in
       Miou.await_exn task;
       Domain.join domain
-    v}
+    ]}
 
     Start Miou by {!run} instead of [Miou_unix.run]. Linking this library is not
     enough, but you don't need to call anything else, because every operation of
@@ -78,8 +78,10 @@
 
 val run : ?g:Random.State.t -> ?domains:int -> (unit -> 'a) -> 'a
 (** [run f] is [Miou_unix.run f], except that its tasks can wait in Concord's
-    structures. They may use [Miou_unix] as well. If you call [run] in a task of
-    another host, it blocks the task's thread.
+    structures.
+
+    They may use [Miou_unix] as well. If you call [run] in a task of another
+    host, it blocks the task's thread.
 
     - {b Cost} in each domain: a task, which wakes when another task is to be
       resumed, and a pipe, which later runs use again. When no other task of the
@@ -91,9 +93,11 @@ val run : ?g:Random.State.t -> ?domains:int -> (unit -> 'a) -> 'a
       Miou cannot run, and in a task of another [run]. *)
 
 val of_computation : 'a Miou.Computation.t -> 'a Concord.Promise.t
-(** [of_computation c] is a promise of the value that [c] returns. If [c] is
-    cancelled, the promise fails with the same exception and backtrace. Tasks of
-    every host can wait for the promise, and use it in choices.
+(** [of_computation c] is a promise of the value that [c] returns.
+
+    If [c] is cancelled, the promise fails with the same exception and
+    backtrace. Tasks of every host can wait for the promise, and use it in
+    choices.
 
     This is the only structure of Miou's that can be shared with other hosts.
     Its mutexes, conditions and lazy values suspend its own tasks only, and

@@ -75,9 +75,11 @@ open Picos
 
 val using : (unit -> 'a) -> 'a
 (** [using loop] is [loop ()], in which a scheduler of Picos runs on the calling
-    thread. It tells Concord that this scheduler is the thread's innermost one.
-    You need it if a scheduler of Picos runs inside a task of another scheduler.
-    This may be an Eio fiber, or a task of Domainslib, Lwt or [Concord_fifo].
+    thread.
+
+    It tells Concord that this scheduler is the thread's innermost one. You need
+    it if a scheduler of Picos runs inside a task of another scheduler. This may
+    be an Eio fiber, or a task of Domainslib, Lwt or [Concord_fifo].
 
     {@ocaml skip[
     Eio_main.run @@ fun _ ->
@@ -98,10 +100,12 @@ val using : (unit -> 'a) -> 'a
 
 val as_fiber : (unit -> 'a) -> 'a
 (** [as_fiber f] is [f ()], in which the calling task, of whatever host, is a
-    fiber of Picos, because [as_fiber] handles Picos's effects. So a thread, or
-    a task of Eio, Domainslib, [Concord_fifo] or [Lwt_direct], can wait for
-    fibers of Picos in Picos's structures. It can also select Picos's events,
-    and run flocks and bundles. In Concord's structures it waits as before.
+    fiber of Picos, because [as_fiber] handles Picos's effects.
+
+    So a thread, or a task of Eio, Domainslib, [Concord_fifo] or [Lwt_direct],
+    can wait for fibers of Picos in Picos's structures. It can also select
+    Picos's events, and run flocks and bundles. In Concord's structures it waits
+    as before.
 
     {@ocaml skip[
     let answer = Picos_std_sync.Ivar.create ()
@@ -146,7 +150,9 @@ val as_fiber : (unit -> 'a) -> 'a
 
 val of_computation : 'a Computation.t -> 'a Concord.Promise.t
 (** [of_computation c] is a promise that is filled with the value that [c]
-    returns. If [c] is cancelled, the promise fails with the same exception and
+    returns.
+
+    If [c] is cancelled, the promise fails with the same exception and
     backtrace. Tasks of any host can wait for it.
 
     - {b Suspends} never, so you can call it anywhere.

@@ -73,8 +73,11 @@ let of_page page =
             ~kind:title ~text:(Page.text section);
         ]
   in
-  entry ~title ~url ~kind:"page" ~text:(Page.text page.preamble)
-  :: List.concat_map of_section (sections page.content)
+  let sections = List.concat_map of_section (sections page.content) in
+  (* Modules are in odoc's index. *)
+  if page.is_module then sections
+  else
+    entry ~title ~url ~kind:"page" ~text:(Page.text page.preamble) :: sections
 
 (* --- Odoc's index --------------------------------------------------------------- *)
 
@@ -108,9 +111,6 @@ let of_item json =
       ]
 
 let script ~index pages =
-  let manuals = List.filter (fun page -> not page.Page.is_module) pages in
   let items = to_list (Yojson.Safe.from_string index) in
-  let entries =
-    List.concat_map of_page manuals @ List.concat_map of_item items
-  in
+  let entries = List.concat_map of_page pages @ List.concat_map of_item items in
   "var entries = " ^ Yojson.Safe.to_string (`List entries) ^ "\n"

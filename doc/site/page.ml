@@ -80,37 +80,69 @@ let rec section json =
     sections = List.map section (to_list (member "children" json));
   }
 
-(* Returns the items of an interface in their order. Headings come from odoc's own list, and
-   the rest from the anchors of the items. *)
-let items content =
-  let kinds = [ "val-"; "type-"; "exception-"; "module-" ] in
-  let rec go i =
-    match String.index_from_opt content i '<' with
-    | None -> []
-    | Some i -> (
-        let prefix = "<div class=\"spec " in
-        let n = String.length prefix in
-        if i + n > String.length content || String.sub content i n <> prefix
-        then go (i + 1)
-        else
-          match String.index_from_opt content i '>' with
-          | None -> []
-          | Some last -> (
-              let tag = String.sub content i (last - i) in
-              match String.split_on_char '"' tag with
-              | [ _; _; _; id; _ ] -> (
-                  let id = text id in
-                  let is_kind kind = String.starts_with ~prefix:kind id in
-                  match List.find_opt is_kind kinds with
-                  | None -> go last
-                  | Some kind ->
-                      let k = String.length kind in
-                      let title = String.sub id k (String.length id - k) in
-                      { link = { title; href = "#" ^ id }; sections = [] }
-                      :: go last)
-              | _ -> go last))
+(* --- The outline of an interface -------------------------------------------------- *)
+
+(* Odoc's own list has only the headings. This one has the items too, below theirs. *)
+type entry = Heading of int * link | Item of link
+
+let identifier tag =
+  let start = " id=\"" in
+  Option.bind (Session.find start tag 0) (fun i ->
+      let first = i + String.length start in
+      Option.map
+        (fun last -> text (String.sub tag first (last - first)))
+        (String.index_from_opt tag first '"'))
+
+(* Of "val-take" it is "take". *)
+let item_title id =
+  let kinds = [ "val-"; "type-"; "exception-"; "module-type-"; "module-" ] in
+  Option.map
+    (fun kind ->
+      let k = String.length kind in
+      String.sub id k (String.length id - k))
+    (List.find_opt (fun kind -> String.starts_with ~prefix:kind id) kinds)
+
+let level tag =
+  if String.starts_with ~prefix:"h" tag && String.length tag > 2 then
+    match tag.[1] with '2' .. '5' as c -> Some (Char.code c) | _ -> None
+  else None
+
+(* The entry of the tag whose text is [tag], which ends at [last]. *)
+let entry html tag last =
+  Option.bind (identifier tag) (fun id ->
+      let href = "#" ^ id in
+      match level tag with
+      | Some level ->
+          let stop = Option.get (Session.find "</h" html last) in
+          let title = text (String.sub html last (stop - last)) in
+          Some (Heading (level, { title; href }))
+      | None when String.starts_with ~prefix:"div class=\"spec " tag ->
+          Option.map (fun title -> Item { title; href }) (item_title id)
+      | None -> None)
+
+let rec entries html i =
+  match String.index_from_opt html i '<' with
+  | None -> []
+  | Some first -> (
+      match String.index_from_opt html first '>' with
+      | None -> []
+      | Some last ->
+          let tag = String.sub html (first + 1) (last - first - 1) in
+          Option.to_list (entry html tag (last + 1)) @ entries html (last + 1))
+
+let outline html =
+  (* The sections below a heading of this level, and the entries after them. *)
+  let rec below level = function
+    | Item link :: rest ->
+        let others, rest = below level rest in
+        ({ link; sections = [] } :: others, rest)
+    | Heading (deeper, link) :: rest when deeper > level ->
+        let sections, rest = below deeper rest in
+        let others, rest = below level rest in
+        ({ link; sections } :: others, rest)
+    | rest -> ([], rest)
   in
-  go 0
+  fst (below 0 (entries html 0))
 
 let crumb json =
   match member "href" json with
@@ -121,19 +153,35 @@ let rec without_last = function
   | [] | [ _ ] -> []
   | x :: rest -> x :: without_last rest
 
+(* Where odoc finds no other name for a module, it shows the one that dune gives it, which
+   begins with the library's and two underscores. *)
+let rec without_alias html =
+  match Session.find "__." html 0 with
+  | None -> html
+  | Some i ->
+      let rec start i =
+        if i > 0 && Breaks.is_letter html.[i - 1] then start (i - 1) else i
+      in
+      let last = i + 3 in
+      String.sub html 0 (start i)
+      ^ without_alias (String.sub html last (String.length html - last))
+
 let read ~root file =
   let json = Yojson.Safe.from_string (Files.read (Filename.concat root file)) in
-  let html name = to_string (member name json) in
+  let html name = without_alias (to_string (member name json)) in
   let header = html "header" in
+  (* "concord/Concord/index.html", not "concord/index.html" or "concord/eio.html". *)
+  let is_module = List.length (String.split_on_char '/' file) > 2 in
   {
     path = Filename.chop_suffix file ".json";
     title = text header;
     header;
     preamble = html "preamble";
     content = html "content";
-    is_module = html "type" <> "documentation";
+    is_module;
     contents =
-      List.map section (to_list (member "toc" json)) @ items (html "content");
+      (if is_module then outline (html "preamble" ^ html "content")
+       else List.map section (to_list (member "toc" json)));
     (* The first one is the list of all packages, which is the start page here. *)
     above =
       (match to_list (member "breadcrumbs" json) with

@@ -10,7 +10,8 @@ type t = {
   preamble : string;
   content : string;
   is_module : bool;
-  contents : section list;  (** The headings of the page. *)
+  contents : section list;
+      (** The headings, and the items of an interface below theirs. *)
   above : link list;
       (** The position of the page, which is the packages and modules around it.
       *)

@@ -88,7 +88,9 @@ let rec sections ~depth all =
 let contents page =
   match page.Page.contents with
   | [] -> ""
-  | all -> Printf.sprintf "<h2>On this page</h2>%s" (sections ~depth:2 all)
+  | all ->
+      let depth = if page.is_module then 3 else 2 in
+      Printf.sprintf "<h2>On this page</h2>%s" (sections ~depth all)
 
 let above page =
   match page.Page.above with
@@ -97,6 +99,8 @@ let above page =
       List.map (fun { Page.title; href } -> link ~href title) crumbs
       |> String.concat " / "
       |> Printf.sprintf "<p class=\"above\">%s</p>"
+
+let mark html = Breaks.mark (Session.mark html)
 
 (* --- The frame ---------------------------------------------------------------- *)
 
@@ -159,9 +163,7 @@ let frame ~version ~searches pages =
 <nav class="contents" aria-label="On this page">%s</nav>
 <nav class="side" aria-label="All pages">%s</nav>
 </div>|}
-        (above page) page.header
-        (Session.mark page.preamble)
-        (Session.mark page.content)
+        (above page) page.header (mark page.preamble) (mark page.content)
         (contents page) (side ~at ~find groups)
       |> document ~top:(top at)
            ~title:(page.title ^ " - Concord")

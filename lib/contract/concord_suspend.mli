@@ -20,6 +20,52 @@
     - A {e structure} is an object that tasks wait in, for example a lock, a
       queue or a promise.
 
+    Here are both sides in short. In the structure, tasks wait for a bell to
+    ring. [run] is a scheduler for one thread, without cancellation:
+
+    {[
+      # open Concord_suspend
+      # let waiting = Queue.create ()
+      val waiting : '_weak1 Queue.t = <abstr>
+      # let wait_for_bell () =
+          Effect.perform (Suspend (fun resumer -> Queue.add resumer waiting; None))
+      val wait_for_bell : unit -> '_weak2 = <fun>
+      # let ring_bell () =
+          Queue.iter (fun resumer -> ignore (resumer (Ok "it rings") : bool)) waiting
+      val ring_bell : unit -> unit = <fun>
+
+      # let run tasks =
+          let ready = Queue.of_seq (List.to_seq tasks) in
+          let suspend k block =
+            let is_decided = Atomic.make false in
+            let continue = function
+              | Ok v -> Effect.Deep.continue k v
+              | Error e -> Effect.Deep.discontinue k e
+            in
+            let resumer outcome =
+              Atomic.compare_and_set is_decided false true
+              && (Queue.add (fun () -> continue outcome) ready; true)
+            in
+            match block resumer with
+            | Some v -> continue (Ok v)
+            | None -> ()
+            | exception e -> continue (Error e)
+          in
+          let effc (type a) (e : a Effect.t) =
+            match e with
+            | Suspend block ->
+                Some (fun (k : (a, unit) Effect.Deep.continuation) -> suspend k block)
+            | _ -> None
+          in
+          while not (Queue.is_empty ready) do
+            Effect.Deep.try_with (Queue.take ready) () { effc }
+          done
+      val run : (unit -> unit) list -> unit = <fun>
+      # run [ (fun () -> print_endline (wait_for_bell ())); ring_bell ]
+      it rings
+      - : unit = ()
+    ]}
+
     If a scheduler handles {!extension-Suspend}, it is a host. Its tasks can
     wait in every structure, together with the tasks of every other host. This
     library contains the contract and no code, so that a scheduler can keep the

@@ -9,6 +9,25 @@
     task holds the lock or box. {{!page-diagnosis}Five programs that hang} shows
     such reports.
 
+    A program can also ask for the report itself. For example, this one lists
+    the operations in which tasks wait, with the names of the structures:
+
+    {[
+      # let jobs : string Mailbox.t = Tools.Debug.named "jobs" (Mailbox.create ())
+      val jobs : string Mailbox.t = <abstr>
+      # Tools.Debug.keep_waits ()
+      - : unit = ()
+      # let worker = Thread.create Mailbox.take jobs in
+        while Mailbox.waiters jobs = 0 do Thread.yield () done;
+        let { Tools.Debug.waits; _ } = Tools.Debug.report () in
+        Mailbox.put jobs "a job";
+        Thread.join worker;
+        List.concat_map (fun { Tools.Debug.targets; _ } ->
+            List.map (fun { Tools.Debug.operation; structure; _ } -> (operation, structure)) targets)
+          waits
+      - : (string * string option) list = [("Mailbox.take", Some "jobs")]
+    ]}
+
     No function of this module suspends. While waits are not kept, nothing here
     has a cost. While they are, each wait costs some microseconds, for its call
     stack. Operations that need not wait cost the same as before, except for
@@ -101,10 +120,11 @@
     @canonical Concord.Tools.Debug *)
 
 val keep_waits : unit -> unit
-(** [keep_waits ()] makes the library keep waits. From now on it notes the tasks
-    that begin to wait, and the tasks that take a lock or a box. It also notes
-    the names of structures, and where they are created. It doesn't know waits,
-    holders and structures from before. *)
+(** [keep_waits ()] makes the library keep waits.
+
+    From now on it notes the tasks that begin to wait, and the tasks that take a
+    lock or a box. It also notes the names of structures, and where they are
+    created. It doesn't know waits, holders and structures from before. *)
 
 (** {2 Names} *)
 
@@ -129,9 +149,10 @@ val named : string -> 'structure -> 'structure
 
 val name_task : string -> unit
 (** [name_task text] adds [text] to the name of the calling task, as in
-    [fifo, task 12 "reader"], in reports and traces from now on. The last text
-    counts. If the task's scheduler does not tell its tasks apart, nothing
-    happens.
+    [fifo, task 12 "reader"], in reports and traces from now on.
+
+    The last text counts. If the task's scheduler does not tell its tasks apart,
+    nothing happens.
 
     - {b Cost}: some microseconds, and O(1) amortised. *)
 
@@ -239,11 +260,12 @@ type report = {
 }
 
 val report : unit -> report
-(** [report ()] lists the tasks that wait now. You can call it in any thread, in
-    signal handlers, and while other tasks begin and end waits. If a task waits
-    all the while, the report has it. The report doesn't have waits outside this
-    library, such as [Domain.join], [Thread.join], [Eio.Promise.await] or a
-    system call.
+(** [report ()] lists the tasks that wait now.
+
+    You can call it in any thread, in signal handlers, and while other tasks
+    begin and end waits. If a task waits all the while, the report has it. The
+    report doesn't have waits outside this library, such as [Domain.join],
+    [Thread.join], [Eio.Promise.await] or a system call.
 
     - {b Cost}: O(n), for n waits, structures, and tasks of [Concord_fifo], and
       a minor collection. For 100,000 tasks it takes 2 s. *)
@@ -266,10 +288,11 @@ val to_string : report -> string
     and of the schedulers. *)
 
 val to_json : report -> string
-(** [to_json report] is the report for programs, in UTF-8. It is an object with
-    the fields of {!type-report}. [cycles] and [behind] have the numbers of the
-    waits, and [waits] and [woken] have the waits themselves. Times are in
-    seconds, in the field [seconds].
+(** [to_json report] is the report for programs, in UTF-8.
+
+    It is an object with the fields of {!type-report}. [cycles] and [behind]
+    have the numbers of the waits, and [waits] and [woken] have the waits
+    themselves. Times are in seconds, in the field [seconds].
 
     Each different call stack is in [stacks] once, and other fields refer to it
     by its position there. A call stack is a list of objects, the innermost
@@ -282,11 +305,12 @@ val dump : out_channel -> unit
 
 val dump_on_signal : int -> unit
 (** [dump_on_signal signal], for example of [Sys.sigusr1], makes the process
-    write a report whenever it is sent the signal. It writes {!to_string} of the
-    {!val-report} to the standard error. This works even if all threads wait,
-    when OCaml would call no signal handler. It calls {!keep_waits}. The report
-    can be delayed only by a function in C that keeps OCaml's lock, or a domain
-    that reaches no polling point.
+    write a report whenever it is sent the signal.
+
+    It writes {!to_string} of the {!val-report} to the standard error. This
+    works even if all threads wait, when OCaml would call no signal handler. It
+    calls {!keep_waits}. The report can be delayed only by a function in C that
+    keeps OCaml's lock, or a domain that reaches no polling point.
 
     {b Call it first, in the main thread}, because a thread of the library's own
     waits for the signal. All other threads have to block the signal, so that it

@@ -140,9 +140,10 @@ type event =
 
 val mark : string -> unit
 (** [mark text] emits an event of the calling task, for example
-    [mark "request 12 parsed"]. {!page-trace} shows where you see it. The event
-    keeps the first 180 bytes of [text], and characters below a space become
-    spaces.
+    [mark "request 12 parsed"].
+
+    {!page-trace} shows where you see it. The event keeps the first 180 bytes of
+    [text], and characters below a space become spaces.
 
     - {b Cost}: one read while the program is not traced, but [text] is computed
       before. A microsecond or two while it is.
@@ -161,10 +162,11 @@ val is_on : unit -> bool
 
 val on_signal : int -> unit
 (** [on_signal Sys.sigusr2] makes that signal start the trace, and the next one
-    stop it, as [concord-trace --pid] needs. It installs a signal handler, which
-    OCaml calls when a thread next runs OCaml code. The trace doesn't have the
-    ends of waits that began before it, nor the forks and ends of tasks whose
-    schedulers and scopes did.
+    stop it, as [concord-trace --pid] needs.
+
+    It installs a signal handler, which OCaml calls when a thread next runs
+    OCaml code. The trace doesn't have the ends of waits that began before it,
+    nor the forks and ends of tasks whose schedulers and scopes did.
 
     - {b Cost}: nothing until the first signal.
     - {b Raises} [Invalid_argument] or [Sys_error] as [Sys.set_signal] does. *)
@@ -174,6 +176,7 @@ val add_to :
   (int -> Runtime_events.Timestamp.t -> event -> unit) ->
   Runtime_events.Callbacks.t
 (** [add_to callbacks f] adds [f] to [callbacks], so that [f ring time event] is
-    called for each event of the library that a cursor reads. The runtime
-    numbers the rings, and they are read one after the other. So events are in
-    order within a ring only. *)
+    called for each event of the library that a cursor reads.
+
+    The runtime numbers the rings, and they are read one after the other. So
+    events are in order within a ring only. *)

@@ -22,7 +22,10 @@
 
     (The scheduler is that of "Effectively Composing Concurrency Libraries",
     sections 3.1, 3.4 and 4, with cancellation. The page
-    {{!page-fifo}The FIFO scheduler} explains it.) *)
+    {{!page-fifo}The FIFO scheduler} explains it.)
+
+    See also the pages on {{!/concord/stdlib}Stdlib}, {{!/concord/eio}Eio} and
+    {{!/concord/picos}Picos}. *)
 
 exception Cancelled
 (** In a cancelled task, every operation that suspends raises [Cancelled]. *)
@@ -32,9 +35,11 @@ type handle
 *)
 
 val run : ?cancellation:[ `Eager | `Lazy ] -> (unit -> 'a) -> 'a
-(** [run f] calls [f] in a new task. It waits until this task and all the tasks
-    that it forked, directly or not, have ended, and then returns the result of
-    [f]. (Tasks of {!fork_daemon} are cancelled at that time.)
+(** [run f] calls [f] in a new task, and returns its result when all tasks have
+    ended.
+
+    These are the new task, and all tasks that it forked, directly or not.
+    (Tasks of {!fork_daemon} are cancelled when the others have ended.)
 
     - {b Suspends} the calling task, whatever its host, while all tasks wait. If
       there is a second domain, [run] spins for some ten microseconds before it
@@ -97,18 +102,22 @@ val fork : (unit -> unit) -> handle
     - {b Raises} [Invalid_argument] outside {!run}. *)
 
 val fork_promise : (unit -> 'a) -> 'a Promise.t
-(** [fork_promise f] forks a task that fills the promise with [f ()]. If [f]
-    raises, the promise fails with that exception, even if it is {!Cancelled},
-    and the exception counts as observed. If you have resolved the promise
-    before, the result is dropped. Otherwise [fork_promise] is like {!fork}. *)
+(** [fork_promise f] forks a task that fills the promise with [f ()].
+
+    If [f] raises, the promise fails with that exception, even if it is
+    {!Cancelled}, and the exception counts as observed. If you have resolved the
+    promise before, the result is dropped. Otherwise [fork_promise] is like
+    {!fork}. *)
 
 val fork_daemon : (unit -> unit) -> handle
 (** [fork_daemon f] is {!fork} for a task that does not keep its scope from
-    ending. The daemon is cancelled when the body of the scope, or the first
-    task of {!run}, and all other tasks that were forked there have ended. These
-    include tasks that a daemon has forked by {!fork}. {!run}, and {!Scope.run},
-    return when the daemon has been unwound. A daemon may also end by itself. If
-    it raises, it has failed like any other task.
+    ending.
+
+    The daemon is cancelled when the body of the scope, or the first task of
+    {!run}, and all other tasks that were forked there have ended. These include
+    tasks that a daemon has forked by {!fork}. {!run}, and {!Scope.run}, return
+    when the daemon has been unwound. A daemon may also end by itself. If it
+    raises, it has failed like any other task.
 
     {[
       # Concord_fifo.run (fun () ->
@@ -141,10 +150,12 @@ val self : unit -> handle
 (** {2 Cancelling and joining} *)
 
 val cancel : handle -> unit
-(** [cancel h] asks the task [h] to stop. The task gets {!Cancelled} where it
-    waits, and again in every operation in which it suspends later, until it
-    ends. A task that was already resumed keeps the outcome of that operation.
-    If the task has ended, [cancel] does nothing.
+(** [cancel h] asks the task [h] to stop.
+
+    The task gets {!Cancelled} where it waits, and again in every operation in
+    which it suspends later, until it ends. A task that was already resumed
+    keeps the outcome of that operation. If the task has ended, [cancel] does
+    nothing.
 
     If you cancel the first task of a {!run}, all of its tasks are cancelled,
     and {!run} raises {!Cancelled} when they have ended. This holds even if the
@@ -156,8 +167,9 @@ val cancel : handle -> unit
     - {b Cost}: O(1), or O(n) for the first task of [n] tasks and scopes. *)
 
 val join : handle -> unit
-(** [join h] waits until the task [h] has ended. It returns if [h] returned or
-    was cancelled. Tasks of any host may call it.
+(** [join h] waits until the task [h] has ended.
+
+    It returns if [h] returned or was cancelled. Tasks of any host may call it.
 
     - {b Suspends} until [h] has ended.
     - {b Cancelled} while suspended, it raises the host's exception. [h]
@@ -168,9 +180,11 @@ val join : handle -> unit
     - {b Raises} [Invalid_argument] if [h] is the calling task. *)
 
 val join_evt : handle -> unit Event.t
-(** [join_evt h] is the event of {!join}. Use it to choose among the ends of
-    several tasks, or between an end and another event. A task counts as joined
-    only if its end was the alternative that was chosen.
+(** [join_evt h] is the event of {!join}.
+
+    Use it to choose among the ends of several tasks, or between an end and
+    another event. A task counts as joined only if its end was the alternative
+    that was chosen.
 
     {[
       # Concord_fifo.run (fun () ->
@@ -185,23 +199,37 @@ val join_evt : handle -> unit Event.t
 
 val protect : (unit -> 'a) -> 'a
 (** [protect f] is [f ()], during which no cancellation is delivered to the
-    calling task, as in {!Concord.Tasks.protect}. Scopes that are made inside
-    are protected with it. If a cancellation comes meanwhile, the first
-    suspension after [protect] raises it.
+    calling task, as in {!Concord.Tasks.protect}.
+
+    Scopes that are made inside are protected with it. If a cancellation comes
+    meanwhile, the first suspension after [protect] raises it.
 
     - {b Suspends} only where [f] does.
     - {b Cost}: that of one effect.
     - {b Raises} [e] if [f] raises [e]. *)
 
-(** Groups of tasks that end together. *)
+(** Groups of tasks that end together.
+
+    {[
+      # Concord_fifo.run (fun () ->
+          Concord_fifo.Scope.run (fun _ ->
+              ignore (Concord_fifo.fork (fun () -> print_endline "a task"));
+              "the scope has ended"))
+      a task
+      - : string = "the scope has ended"
+    ]}
+
+    {!Concord.Scope} has the same for tasks of every host. *)
 module Scope : sig
   type t
   (** A scope, with the tasks forked in it, and the body of {!run}. *)
 
   val run : (t -> 'a) -> 'a
   (** [run body] calls [body] with a new scope, in the calling task, and returns
-      its result after every task of the scope has ended. While [body] runs, the
-      caller and the tasks of the scope fork into this scope.
+      its result after every task of the scope has ended.
+
+      While [body] runs, the caller and the tasks of the scope fork into this
+      scope.
 
       - {b Suspends} the caller until the tasks of the scope have ended.
       - {b Cancelled}, it cancels the tasks of the scope, and raises
@@ -289,6 +317,8 @@ type poller = {
     wait. *)
 
 val run_polled : (is_innermost:(unit -> bool) -> poller) -> (unit -> 'a) -> 'a
-(** For [Concord_aio] only. This is {!run} with a poller. The thread of this
-    loop calls [is_innermost ()], which is [true] if no other scheduler's loop
-    runs in one of its tasks. *)
+(** For [Concord_aio] only.
+
+    This is {!run} with a poller. The thread of this loop calls
+    [is_innermost ()], which is [true] if no other scheduler's loop runs in one
+    of its tasks. *)

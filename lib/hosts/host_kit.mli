@@ -92,16 +92,14 @@
     of them also use functions of {!Concord.Private}, mostly for their reports
     and for speed, and these can change in any release.
 
+    See also the page on {{!/concord/picos}Picos}.
+
     @canonical Concord.Tools.Host_kit *)
 
 (** {1 Parts of a host} *)
 
 module Decision = Decision
-(** The one decision between resuming a task and cancelling it (H3). *)
-
 module Inbox = Inbox
-(** The queue of tasks that other threads made ready, and the bell that wakes
-    the loop (H4). *)
 
 (** How long a loop spins before it sleeps.
 
@@ -110,37 +108,57 @@ module Inbox = Inbox
     no other core that could make something ready meanwhile. It learns from its
     last waits. After it has spun in vain [n] times in a row (up to 9), it does
     not spin in the next 2{^ n} - 1 waits. If spinning gained something, [n] is
-    halved, and the next wait spins again. *)
+    halved, and the next wait spins again.
+
+    {[
+      # let spin = Tools.Host_kit.Spin.create ()
+      val spin : Tools.Host_kit.Spin.t = <abstr>
+      # let wait ready sleep =
+          if not (Tools.Host_kit.Spin.until spin ready) then sleep ()
+      val wait : (unit -> bool) -> (unit -> unit) -> unit = <fun>
+    ]} *)
 module Spin : sig
   type t = Spin.t
-  (** The state that one loop has learned, or the threads of one domain. Only
-      these may use it. One of them spins at a time. *)
+  (** The state that one loop has learned, or the threads of one domain.
+
+      Only these may use it. One of them spins at a time. *)
 
   val create : unit -> t
   (** [create ()] is a state that has learned nothing yet. *)
 
   val until : ?prepare:(unit -> unit) -> t -> (unit -> bool) -> bool
   (** [until ~prepare t ready] calls [prepare ()], and then calls [ready ()] up
-      to 2,000 times, until it is [true], and returns whether it was. That takes
-      30 to 70 microseconds at most, which is longer than it takes to wake a
-      thread. [ready] has to be cheap. If the loop should not spin, [until]
-      calls neither. Other threads of the domain that are ready run meanwhile.
+      to 2,000 times, until it is [true], and returns whether it was.
+
+      That takes 30 to 70 microseconds at most, which is longer than it takes to
+      wake a thread. [ready] has to be cheap. If the loop should not spin,
+      [until] calls neither. Other threads of the domain that are ready run
+      meanwhile.
 
       - {b Raises} [e] if [prepare ()], [ready ()] or a signal handler raises
         [e]. *)
 end
 
 (** The identity of a task, for reports of which task waits for which
-    ({!Concord.Tools.Debug}). *)
+    ({!Concord.Tools.Debug}).
+
+    {[
+      # let task number =
+          let name = Printf.sprintf "task %d" number in
+          Tools.Host_kit.Who.make ~host:"rounds" ~name (ref number)
+      val task : int -> Tools.Host_kit.Who.t = <fun>
+    ]} *)
 module Who : sig
   type t = Who.t
   (** A task. *)
 
   val make : ?domain:int -> host:string -> name:string -> 'identity -> t
-  (** [make ~host:"eio" ~name:"fiber 12" identity] is a task. [identity] is a
-      value that only this task has, and always the same. It is not kept alive.
-      It must not be an integer or the like, because that doesn't tell one task
-      from another. [domain] is by default the calling one.
+  (** [make ~host:"eio" ~name:"fiber 12" identity] is a task.
+
+      [identity] is a value that only this task has, and always the same. It is
+      not kept alive. It must not be an integer or the like, because that
+      doesn't tell one task from another. [domain] is by default the calling
+      one.
 
       Each call makes a weak pointer, and the library asks for a task whenever
       the task takes a lock while waits are kept. So make it once for each task
@@ -152,15 +170,18 @@ module Who : sig
   val answer : 'a Effect.t -> otherwise:'a -> (unit -> t) -> 'a
   (** [answer question ~otherwise who] is the answer to
       [Ask { question; otherwise }], for a scheduler that handles
-      {!Concord.Tools.Suspend}. The scheduler continues [Ask] with it, so that
-      its tasks are told apart. [who ()] is the task that asked. If a scheduler
-      answers [otherwise], its tasks are unknown. *)
+      {!Concord.Tools.Suspend}.
+
+      The scheduler continues [Ask] with it, so that its tasks are told apart.
+      [who ()] is the task that asked. If a scheduler answers [otherwise], its
+      tasks are unknown. *)
 end
 
 val weakly : 'a Concord_suspend.resumer -> 'a Concord_suspend.resumer
-(** [weakly resumer] is [resumer]. But while the program looks for leaks (see
-    {!Concord.Tools.Suspend.Never_resumed}) it does not keep [resumer] alive,
-    and answers [false] once [resumer] has been collected. Use it for the
+(** [weakly resumer] is [resumer], but doesn't keep it alive while the program
+    looks for leaks (see {!Concord.Tools.Suspend.Never_resumed}).
+
+    Then it answers [false] once [resumer] has been collected. Use it for the
     function that your host keeps in order to cancel a waiting task. The reason
     is that only the resumer that [block] was given may keep the continuation
     alive. *)
@@ -168,7 +189,9 @@ val weakly : 'a Concord_suspend.resumer -> 'a Concord_suspend.resumer
 val suspend_thread : ('a Concord_suspend.resumer -> 'a option) -> 'a
 (** [suspend_thread block] is {!Concord.Tools.Suspend.suspend}, except that it
     blocks the calling thread, whatever its scheduler, on a condition variable
-    of its own. Use it for a loop that cannot suspend the task in which it runs.
+    of its own.
+
+    Use it for a loop that cannot suspend the task in which it runs.
 
     - {b Suspends} the thread. The domain's other threads continue.
     - {b Cancelled} by an exception that a signal handler raises while the
@@ -197,11 +220,12 @@ type spinning = Spinning.host = {
 val spin_first :
   Spin.t -> spinning -> ('a Concord_suspend.resumer -> 'a option) -> 'a
 (** [spin_first spin host block] is [host.suspend block], for a plug-in, except
-    that the task may spin first. [spin] is shared by the tasks of one loop. If
-    [spin] says so, the task itself calls [block], and has up to 400 turns.
-    After each turn it checks whether it was resumed. So its loop does not sleep
-    when another domain resumes it soon, because waking the loop would take a
-    hundred times as long.
+    that the task may spin first.
+
+    [spin] is shared by the tasks of one loop. If [spin] says so, the task
+    itself calls [block], and has up to 400 turns. After each turn it checks
+    whether it was resumed. So its loop does not sleep when another domain
+    resumes it soon, because waking the loop would take a hundred times as long.
 
     One task of a loop spins at a time, and only while that is worth it. It
     doesn't spin if a task of the loop sleeps that began to wait before it. So
@@ -220,8 +244,9 @@ type t
 (** One scheduler's loop. *)
 
 val create : unit -> t
-(** [create ()] is a loop that is not running. Make one for each run of your
-    scheduler. O(1). *)
+(** [create ()] is a loop that is not running.
+
+    Make one for each run of your scheduler. O(1). *)
 
 val using :
   ?outside:((unit Concord_suspend.resumer -> unit option) -> unit) ->
@@ -229,10 +254,11 @@ val using :
   (unit -> 'a) ->
   'a
 (** [using t loop] is [loop ()], with [t] registered as this thread's innermost
-    scheduler, also for the users of [Domain_local_await]. Leave [using] before
-    the loop sleeps (by {!Concord.Tools.Suspend.suspend}, outside your handler).
-    Enter it again after that, because the task that runs the loop may continue
-    on another domain.
+    scheduler, also for the users of [Domain_local_await].
+
+    Leave [using] before the loop sleeps (by {!Concord.Tools.Suspend.suspend},
+    outside your handler). Enter it again after that, because the task that runs
+    the loop may continue on another domain.
 
     [outside block] handles a wait by code that runs in the loop but in none of
     its tasks, such as a callback from C. [outside] does the same as a host, or
@@ -247,9 +273,10 @@ val using :
 
 val is_innermost : t -> bool
 (** [is_innermost t] is [false] if a foreign scheduler's loop runs between the
-    calling handler and the task that performed the effect [e]. Then call
-    [discontinue k (Effect.Unhandled e)]. The thread that runs the loop of [t]
-    has to call it, inside {!using}. It raises nothing.
+    calling handler and the task that performed the effect [e].
+
+    Then call [discontinue k (Effect.Unhandled e)]. The thread that runs the
+    loop of [t] has to call it, inside {!using}. It raises nothing.
 
     - {b Cost}: one comparison, unless a scheduler was started, or a task used
       [Domain_local_await], on this domain since the last call. However, if the
@@ -258,9 +285,11 @@ val is_innermost : t -> bool
 
 val refuse : exn -> 'a
 (** [refuse e] raises [e], for code that has to wait and that your scheduler
-    cannot suspend. Use it in [outside], or in a plug-in. If the computation of
-    a lazy value is refused, the value has not failed, whatever exception the
-    computation raises then. The next task computes it again. *)
+    cannot suspend.
+
+    Use it in [outside], or in a plug-in. If the computation of a lazy value is
+    refused, the value has not failed, whatever exception the computation raises
+    then. The next task computes it again. *)
 
 (** {1 Schedulers that do not handle [Suspend]}
 
@@ -326,10 +355,12 @@ type plugin = Plugin.t = {
     scheduler of {!using} is known to be the innermost. *)
 
 val plug_in : ?who:(unit -> Who.t) -> plugin -> unit
-(** [plug_in ~who plugin] adds a plug-in, for the whole program. Plug-ins cannot
-    be removed. Call it when your library is initialised. In your library's dune
-    file write [(library_flags (-linkall))], because otherwise the linker leaves
-    the library out of programs that don't name it. O(n) for [n] plug-ins.
+(** [plug_in ~who plugin] adds a plug-in, for the whole program.
+
+    Plug-ins cannot be removed. Call it when your library is initialised. In
+    your library's dune file write [(library_flags (-linkall))], because
+    otherwise the linker leaves the library out of programs that don't name it.
+    O(n) for [n] plug-ins.
 
     [who ()] is the calling task, for {!Concord.Tools.Debug}. Without [who] the
     tasks of the scheduler are not told apart. If the scheduler takes every
@@ -338,6 +369,7 @@ val plug_in : ?who:(unit -> Who.t) -> plugin -> unit
 val using_plugin : plugin -> (unit -> 'a) -> 'a
 (** [using_plugin plugin loop] is [loop ()], with the scheduler registered as
     this thread's innermost one, also for the users of [Domain_local_await].
+
     [loop] runs the scheduler's loop on the calling thread, and nothing else. It
     does not suspend the task that called it, except by blocking the thread. If
     the scheduler takes every effect, the domains that [loop] spawns know of it
@@ -351,6 +383,7 @@ val using_plugin : plugin -> (unit -> 'a) -> 'a
 
 val scopes : unit -> Concord_suspend.scopes option
 (** [scopes ()] is the function by which the calling task's host starts tasks.
+
     It is [None] if the host has none. It suspends no task, but a host may let
     other tasks run.
 
@@ -365,10 +398,12 @@ type host = Reach.host =
 
 val probe : passing -> host
 (** [probe passing] performs the effects that a suspension of the calling task
-    would perform, but does not suspend the task. It calls [passing] with each
-    effect before it is performed. The handlers that the last effect passes are
-    the task's own, and would be suspended with it. By this {!Concord.Lazy}
-    knows the lazy values that a task is forcing itself.
+    would perform, but does not suspend the task.
+
+    It calls [passing] with each effect before it is performed. The handlers
+    that the last effect passes are the task's own, and would be suspended with
+    it. By this {!Concord.Lazy} knows the lazy values that a task is forcing
+    itself.
 
     A scheduler that registered itself with [Domain_local_await] may block the
     thread without performing an effect. Then the answer is {!Parks}. It takes
@@ -379,8 +414,10 @@ val probe : passing -> host
 
 val may_be_woken : asleep:int -> bool
 (** [may_be_woken ~asleep] is [false] if nothing is left that could resume a
-    task that waits on the calling thread. Then waiting on would be a deadlock.
-    The answer is [false] if there is none of these:
+    task that waits on the calling thread.
+
+    Then waiting on would be a deadlock. The answer is [false] if there is none
+    of these:
 
     - a host of which the calling task is one task among others;
     - a pending timeout;

@@ -5,25 +5,8 @@
 
     If you use Concord's structures, you don't need this module. If you write a
     scheduler ({!Concord.Tools.Host_kit}) or a structure
-    ({!Concord.Tools.Structure_kit}), read the contract first.
-
-    @canonical Concord.Tools.Suspend *)
-
-(** {1 The contract}
-
-    The contract is the package [concord-suspend], which depends on OCaml alone.
-*)
-
-include module type of struct
-  include Concord_suspend
-end
-
-(** {1 Suspending the calling task} *)
-
-val suspend : ('a resumer -> 'a option) -> 'a
-(** [suspend block] suspends the calling task until the resumer that [block] was
-    given is called. If [block] returns a value, the task isn't suspended. For
-    example, a task waits for a function that takes a callback:
+    ({!Concord.Tools.Structure_kit}), read the contract first. For example, a
+    task waits here for a function that takes a callback:
 
     {[
       # let await_callback call =
@@ -37,6 +20,28 @@ val suspend : ('a resumer -> 'a option) -> 'a
       # await_callback later
       - : int = 42
     ]}
+
+    See also the pages on {{!/concord/eio}Eio} and {{!/concord/picos}Picos}.
+
+    @canonical Concord.Tools.Suspend *)
+
+(** {1 The contract}
+
+    The contract is the package [concord-suspend], which depends on OCaml alone.
+*)
+
+(** @inline *)
+include module type of struct
+  include Concord_suspend
+end
+
+(** {1 Suspending the calling task} *)
+
+val suspend : ('a resumer -> 'a option) -> 'a
+(** [suspend block] suspends the calling task until the resumer that [block] was
+    given is called.
+
+    If [block] returns a value, the task isn't suspended.
 
     You don't need to set up anything. [suspend] uses the first of these that
     exists:
@@ -71,11 +76,11 @@ exception Never_resumed
     scope and the latest first. The tasks that wait for it, or for a lock that
     it holds, continue when it unwinds.
 
-    {v
+    {@text[
     let mutex = Mutex.create ()
     let () = Mutex.protect mutex (fun () -> Mutex.lock mutex)
     Fatal error: exception Concord.Tools.Suspend.Never_resumed: ...
-    v}
+    ]}
 
     The check costs a thread that waits a few microseconds until a second
     thread, a domain or a signal handler was seen. After that it costs one read.
@@ -132,9 +137,10 @@ exception Never_resumed
 
 exception In_handler
 (** An operation had to wait in code that a scheduler's loop runs outside of its
-    tasks, such as a signal handler, a finaliser, or a callback from C. No task
-    can be suspended there, so the thread would wait, and the loop with it. No
-    other thread, domain or timeout was left that could have resumed the
+    tasks, such as a signal handler, a finaliser, or a callback from C.
+
+    No task can be suspended there, so the thread would wait, and the loop with
+    it. No other thread, domain or timeout was left that could have resumed the
     operation. The operation has changed nothing.
 
     {!Concord_fifo} raises this exception, and so do loops that run in

@@ -58,6 +58,8 @@
     of the rest of the code. So order, cancellation and cost are those of the
     direct operation.
 
+    See also the pages on {{!/concord/lwt}Lwt} and {{!/concord/async}Async}.
+
     @canonical Concord.Tools.Monadic *)
 
 module type Style = Promises.Style
@@ -70,8 +72,11 @@ module type Style_with_wait = Promises.Style_with_wait
 module type S = Style.S
 (** The structures in that style. *)
 
+(** [Make (Style)] has the structures in the style [Style], as [Safe] above. *)
 module Make (Style : Style) : S with type 'a promise := 'a Style.t
 
+(** [Make_with_wait (Style)] does the same as {!Make}, for a library whose
+    promises can be cancelled. [Concord_lwt] is made by it. *)
 module Make_with_wait (Style : Style_with_wait) :
   S with type 'a promise := 'a Style.t
 
@@ -83,8 +88,10 @@ module Make_with_wait (Style : Style_with_wait) :
 module type Host = Promises.Host
 (** The name of its tasks in reports. *)
 
+(** {!Make}, with a name. *)
 module Make_plain_named (_ : Host) (Style : Style) :
   S with type 'a promise := 'a Style.t
 
+(** {!Make_with_wait}, with a name. *)
 module Make_named (_ : Host) (Style : Style_with_wait) :
   S with type 'a promise := 'a Style.t

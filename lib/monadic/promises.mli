@@ -2,15 +2,25 @@
 
 (** The functions that all styles have. *)
 module type Promises = sig
+  (** {2 Promises} *)
+
   type 'a t
+  (** A promise of the library. *)
 
   val return : 'a -> 'a t
+  (** [return v] is resolved with [v]. *)
+
   val fail : exn -> Printexc.raw_backtrace -> 'a t
+  (** [fail e backtrace] has failed with [e]. *)
+
   val bind : 'a t -> ('a -> 'b t) -> 'b t
+  (** [bind t f] continues with [f v] when [t] has the value [v]. *)
 
   val try_bind : (unit -> 'a t) -> ('a -> 'b t) -> (exn -> 'b t) -> 'b t
   (** [try_bind f return fail] continues with [return v] when [f ()] has the
       value [v], or with [fail e] when it has failed with [e]. *)
+
+  (** {2 The calling thread} *)
 
   val enter : unit -> unit
   (** [enter ()] is called before [suspend] and [wait].
@@ -32,15 +42,18 @@ end
 module type Style = sig
   include Promises
 
+  (** {2 Waiting} *)
+
   val suspend :
     protected:bool ->
     ('a Suspend.resumer -> 'a option) ->
     (('a, exn) result -> 'b t) ->
     'b t
   (** [suspend ~protected block go_on] suspends as a host does, by the contract
-      of {!Concord.Tools.Suspend}, and then calls [go_on] with the outcome. The
-      exception of a cancellation is an outcome too, unless [protected]. If a
-      cancellation comes after the outcome, or is protected, it is lost.
+      of {!Concord.Tools.Suspend}, and then calls [go_on] with the outcome.
+
+      The exception of a cancellation is an outcome too, unless [protected]. If
+      a cancellation comes after the outcome, or is protected, it is lost.
       {!Style_with_wait} doesn't lose it. *)
 end
 
@@ -50,6 +63,8 @@ end
 module type Style_with_wait = sig
   include Promises
 
+  (** {2 Waiting} *)
+
   val suspend :
     protected:bool ->
     late:(exn -> unit) ->
@@ -58,10 +73,11 @@ module type Style_with_wait = sig
     (('a, exn) result -> 'b t) ->
     'b t
   (** [suspend ~protected ~late ~cancelled block go_on] calls [go_on] with the
-      outcome of the resumer, or of [block]. If the promise is cancelled with
-      [e] while it waits, [suspend] calls [cancelled e] instead. If it is
-      [protected], or has been resumed before, [suspend] calls [late e] at once,
-      and continues with the outcome. *)
+      outcome of the resumer, or of [block].
+
+      If the promise is cancelled with [e] while it waits, [suspend] calls
+      [cancelled e] instead. If it is [protected], or has been resumed before,
+      [suspend] calls [late e] at once, and continues with the outcome. *)
 
   val wait :
     late:('b -> exn -> 'b t) ->
@@ -81,17 +97,22 @@ module type Style_with_wait = sig
       [result] only changes the type of its argument. The thread that resumes
       calls it. *)
 
+  (** {2 Cancellation, and turns of other tasks} *)
+
   val cancel : 'a t -> unit
   (** [cancel promise] cancels the operation that [promise] waits for. *)
 
   val at_once : int ref
   (** The number of operations that may still be performed at once before
-      {!turn} is asked. Each operation that does not wait takes one. Otherwise
-      tasks whose operations never wait would stop the loop. *)
+      {!turn} is asked.
+
+      Each operation that does not wait takes one. Otherwise tasks whose
+      operations never wait would stop the loop. *)
 
   val turn : unit -> unit t option
-  (** [turn ()] is asked before an operation when {!at_once} is used up. If it
-      is [None], the operation begins now. Otherwise it begins after that
+  (** [turn ()] is asked before an operation when {!at_once} is used up.
+
+      If it is [None], the operation begins now. Otherwise it begins after that
       promise, which is resolved, or cancelled, when other tasks have run. *)
 end
 

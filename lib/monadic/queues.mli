@@ -23,9 +23,10 @@ module type S = sig
       no more. It never fails with [Closed]. *)
 
   val iter : ('a -> unit) -> 'a t -> unit promise
-  (** [iter f t] calls [f] for each item, until the end. [f] does not wait. If
-      [f] raises, the promise fails with the same exception, and the items after
-      this one stay in the queue. *)
+  (** [iter f t] calls [f] for each item, until the end.
+
+      [f] does not wait. If [f] raises, the promise fails with the same
+      exception, and the items after this one stay in the queue. *)
 
   val iter_s : ('a -> unit promise) -> 'a t -> unit promise
   (** [iter_s f t] is {!iter}, except that [f] may wait. The next item is

@@ -7,9 +7,11 @@ module type S = sig
 
   val direct : (unit -> 'a) -> 'a promise
   (** [direct f] runs [f ()] in direct style, and returns a promise of its
-      result. If [f] suspends, [direct] returns at once, and the rest of [f]
-      runs when the operation has been resumed. Other tasks run meanwhile. If
-      [f] raises, the promise fails with that exception.
+      result.
+
+      If [f] suspends, [direct] returns at once, and the rest of [f] runs when
+      the operation has been resumed. Other tasks run meanwhile. If [f] raises,
+      the promise fails with that exception.
 
       - {b Cancelled} while it waits, [f] gets the host's exception. It gets it
         again in each operation that has to wait from then on, except in
@@ -38,32 +40,74 @@ module type S = sig
   (** {2 The structures}
 
       Each structure has all of its functions. Functions that may have to wait
-      return a promise here, which is resolved at once if they need not wait. If
-      a promise is {b cancelled} while it waits, the operation has changed
-      nothing, unless its documentation says so. {b Order} and {b cost} are
-      those of the direct functions. A function argument whose result is a
-      promise may wait. *)
+      return a promise here, which is resolved at once if they need not wait. On
+      the page of a structure they come last, under the heading "Operations that
+      return a promise". A function argument whose result is a promise may wait.
 
-  (** A value that will be there later. *)
+      If a promise is {b cancelled} while it waits, the operation has changed
+      nothing, unless its documentation says so. {b Order} and {b cost} are
+      those of the direct functions.
+
+      In the examples, [let*] and [return] are those of the style, and the
+      answer is the value of the promise, as utop prints it. The result of
+      {!Concord.Tools.Monadic.Make} is open:
+
+      {[
+        # open Structures
+      ]} *)
+
+  (** A value that is available later.
+
+      Here, operations that may wait return a promise:
+
+      {[
+        # let promise = Promise.create () in
+          Promise.fill promise 42;
+          let* answer = Promise.await promise in
+          return (answer + 1)
+        - : int = 43
+      ]}
+
+      The text below is that of {!Concord.Promise}, with examples in direct
+      style. The operations that return a promise come last. *)
   module Promise : sig
-    (** @open *)
+    (** @inline *)
     include module type of struct
       include Promise
     end
+
+    (** {1:promises Operations that return a promise} *)
 
     val await : 'a t -> 'a promise
     (** [await t] returns the value of [t] as soon as [t] is filled, or fails
         with the exception of [t]. *)
 
     val await_result : 'a t -> ('a, exn) result promise
+    (** [await_result t] returns the outcome of [t], and never fails with the
+        exception of [t]. *)
   end
 
-  (** A box for one value. *)
+  (** A box for one value.
+
+      Here, operations that may wait return a promise:
+
+      {[
+        # let box = Mvar.create 1 in
+          let* before = Mvar.swap box 2 in
+          let* after = Mvar.take box in
+          return (before, after)
+        - : int * int = (1, 2)
+      ]}
+
+      The text below is that of {!Concord.Mvar}, with examples in direct style.
+      The operations that return a promise come last. *)
   module Mvar : sig
-    (** @open *)
+    (** @inline *)
     include module type of struct
       include Mvar
     end
+
+    (** {1:promises Operations that return a promise} *)
 
     val put : 'a t -> 'a -> unit promise
     (** [put t v] puts [v] into [t], and waits while [t] is full. *)
@@ -80,109 +124,206 @@ module type S = sig
 
     val modify : 'a t -> ('a -> 'a * 'b) -> 'b promise
     (** [modify t f] replaces the value [v] by the first part of [f v], and
-        returns the second. It waits while [t] is empty. [f] runs as in
-        {!direct}. If [f] fails, [v] is put back. *)
+        returns the second.
+
+        It waits while [t] is empty. [f] runs as in {!direct}. If [f] fails, [v]
+        is put back. *)
   end
 
-  (** A value that is computed when it is first wanted. *)
+  (** A value that is computed once, when a task first needs it.
+
+      Here, operations that may wait return a promise:
+
+      {[
+        # let answer = Lazy.from_fun (fun () -> 6 * 7) in
+          Lazy.force answer
+        - : int = 42
+      ]}
+
+      The text below is that of {!Concord.Lazy}, with examples in direct style.
+      The operations that return a promise come last. *)
   module Lazy : sig
-    (** @open *)
+    (** @inline *)
     include module type of struct
       include Lazy
     end
 
+    (** {1:promises Operations that return a promise} *)
+
     val force : 'a t -> 'a promise
     (** [force t] returns the value of [t], or fails with the exception of its
-        computation. It waits while another task computes. The computation runs
-        as in {!direct}. *)
+        computation.
+
+        It waits while another task computes. The computation runs as in
+        {!direct}. *)
 
     val force_val : 'a t -> 'a promise
     (** {!force}. *)
   end
 
-  (** Sender and receiver meet. *)
+  (** A channel without a buffer, where a sender and a receiver meet.
+
+      Here, operations that may wait return a promise:
+
+      {[
+        # let channel = Channel.create () in
+          let sender = Thread.create (Concord.Channel.send channel) "hello" in
+          let* text = Channel.receive channel in
+          Thread.join sender;
+          return text
+        - : string = "hello"
+      ]}
+
+      The text below is that of {!Concord.Channel}, with examples in direct
+      style. The operations that return a promise come last. *)
   module Channel : sig
-    (** @open *)
+    (** @inline *)
     include module type of struct
       include Channel
     end
 
+    (** {1:promises Operations that return a promise} *)
+
     val send : 'a t -> 'a -> unit promise
-    (** [send t v] waits for a receiver, and gives it [v]. Fails with {!Closed}.
-    *)
+    (** [send t v] waits for a receiver, and gives it [v]. It fails with
+        {!Closed}. *)
 
     val receive : 'a t -> 'a promise
-    (** [receive t] waits for a sender, and returns its value. Fails with
+    (** [receive t] waits for a sender, and returns its value. It fails with
         {!Closed}. *)
 
     (** @inline *)
     include Queues.Both with type 'a promise := 'a promise and type 'a t := 'a t
   end
 
-  (** A bounded queue. *)
+  (** A bounded queue.
+
+      Here, operations that may wait return a promise:
+
+      {[
+        # let stream = Stream.create 2 in
+          let* () = Stream.add stream "a" in
+          let* () = Stream.add stream "b" in
+          Stream.close stream;
+          Stream.fold_s (fun all item -> return (all ^ item)) "" stream
+        - : string = "ab"
+      ]}
+
+      The text below is that of {!Concord.Stream}, with examples in direct
+      style. The operations that return a promise come last. *)
   module Stream : sig
-    (** @open *)
+    (** @inline *)
     include module type of struct
       include Stream
     end
 
+    (** {1:promises Operations that return a promise} *)
+
     val add : 'a t -> 'a -> unit promise
-    (** [add t v] adds [v], and waits while [t] is full. Fails with {!Closed}.
-    *)
+    (** [add t v] adds [v], and waits while [t] is full. It fails with
+        {!Closed}. *)
 
     val take : 'a t -> 'a promise
-    (** [take t] removes the first item, and waits while [t] is empty. Fails
+    (** [take t] removes the first item, and waits while [t] is empty. It fails
         with {!Closed} if [t] is closed as well. *)
 
     (** @inline *)
     include Queues.Both with type 'a promise := 'a promise and type 'a t := 'a t
   end
 
-  (** A bounded queue whose items can be withdrawn. *)
+  (** A bounded queue whose items can be withdrawn.
+
+      Here, operations that may wait return a promise:
+
+      {[
+        # let jobs = Work_queue.create 2 in
+          let* first = Work_queue.add jobs "first" in
+          let* _ = Work_queue.add jobs "second" in
+          let withdrawn = Work_queue.withdraw first in
+          let* job = Work_queue.take jobs in
+          return (withdrawn, job)
+        - : bool * string = (true, "second")
+      ]}
+
+      The text below is that of {!Concord.Work_queue}, with examples in direct
+      style. The operations that return a promise come last. *)
   module Work_queue : sig
-    (** @open *)
+    (** @inline *)
     include module type of struct
       include Work_queue
     end
 
+    (** {1:promises Operations that return a promise} *)
+
     val add : 'a t -> 'a -> 'a ticket promise
-    (** [add t v] adds [v], and waits while [t] is full. Fails with {!Closed}.
-    *)
+    (** [add t v] adds [v], and waits while [t] is full. It fails with
+        {!Closed}. *)
 
     val take : 'a t -> 'a promise
-    (** [take t] removes the first item, and waits while [t] is empty. Fails
+    (** [take t] removes the first item, and waits while [t] is empty. It fails
         with {!Closed} if [t] is closed as well. *)
 
     (** @inline *)
     include Queues.Both with type 'a promise := 'a promise and type 'a t := 'a t
   end
 
-  (** An unbounded queue. *)
+  (** An unbounded queue.
+
+      Here, operations that may wait return a promise:
+
+      {[
+        # let mailbox = Mailbox.create () in
+          List.iter (Mailbox.put mailbox) [ 1; 2; 3 ];
+          Mailbox.close mailbox;
+          Mailbox.fold ( + ) 0 mailbox
+        - : int = 6
+      ]}
+
+      The text below is that of {!Concord.Mailbox}, with examples in direct
+      style. The operations that return a promise come last. *)
   module Mailbox : sig
-    (** @open *)
+    (** @inline *)
     include module type of struct
       include Mailbox
     end
 
+    (** {1:promises Operations that return a promise} *)
+
     val take : 'a t -> 'a promise
-    (** [take t] removes the first item, and waits while [t] is empty. Fails
+    (** [take t] removes the first item, and waits while [t] is empty. It fails
         with {!Closed} if [t] is closed as well. *)
 
     (** @inline *)
     include Queues.Both with type 'a promise := 'a promise and type 'a t := 'a t
   end
 
-  (** Every subscriber sees every value. *)
+  (** Messages that every subscriber receives.
+
+      Here, operations that may wait return a promise:
+
+      {[
+        # let news = Broadcast.create () in
+          let reader = Broadcast.subscribe news in
+          let* () = Broadcast.send news "rain" in
+          Broadcast.receive reader
+        - : string = "rain"
+      ]}
+
+      The text below is that of {!Concord.Broadcast}, with examples in direct
+      style. The operations that return a promise come last. *)
   module Broadcast : sig
-    (** @open *)
+    (** @inline *)
     include module type of struct
       include Broadcast
     end
 
+    (** {1:promises Operations that return a promise} *)
+
     val send : 'a t -> 'a -> unit promise
-    (** [send t v] sends [v]. It waits only with the limit [Wait], while a
-        subscription is that far behind. Fails with {!Closed} if [t] is closed.
-    *)
+    (** [send t v] sends [v].
+
+        It waits only with the limit [Wait], while a subscription is that far
+        behind. It fails with {!Closed} if [t] is closed. *)
 
     val with_subscription :
       'a t -> ('a subscription -> 'b promise) -> 'b promise
@@ -191,7 +332,7 @@ module type S = sig
 
     val receive : 'a subscription -> 'a promise
     (** [receive s] returns the next value that [s] has not seen, and waits for
-        it. Fails with {!Closed} after the last one, and with {!Lagged} if
+        it. It fails with {!Closed} after the last one, and with {!Lagged} if
         values were dropped before. *)
 
     (** @inline *)
@@ -202,35 +343,85 @@ module type S = sig
          and type 'a sink := 'a t
   end
 
-  (** The latest value. *)
+  (** A value that changes, and tasks that wait for the next change.
+
+      Here, operations that may wait return a promise:
+
+      {[
+        # let limit = Watch.create 10 in
+          let _, seen = Watch.read limit in
+          Watch.set limit 20;
+          let* value, _ = Watch.changed limit ~since:seen in
+          return value
+        - : int = 20
+      ]}
+
+      The text below is that of {!Concord.Watch}, with examples in direct style.
+      The operations that return a promise come last. *)
   module Watch : sig
-    (** @open *)
+    (** @inline *)
     include module type of struct
       include Watch
     end
 
+    (** {1:promises Operations that return a promise} *)
+
     val changed : 'a t -> since:version -> ('a * version) promise
     (** [changed t ~since] returns the latest value, and waits until its version
-        is not [since]. Fails with {!Closed} after the last one. *)
+        is not [since]. It fails with {!Closed} after the last one. *)
   end
 
-  (** A condition that carries a value. *)
+  (** A condition variable that carries a value.
+
+      Here, operations that may wait return a promise:
+
+      {[
+        # let news = Bvar.create () in
+          let report () =
+            while Bvar.waiters news = 0 do Thread.yield () done;
+            Bvar.broadcast news "sun"
+          in
+          let reporter = Thread.create report () in
+          let* text = Bvar.wait news in
+          Thread.join reporter;
+          return text
+        - : string = "sun"
+      ]}
+
+      The text below is that of {!Concord.Bvar}, with examples in direct style.
+      The operations that return a promise come last. *)
   module Bvar : sig
-    (** @open *)
+    (** @inline *)
     include module type of struct
       include Bvar
     end
+
+    (** {1:promises Operations that return a promise} *)
 
     val wait : 'a t -> 'a promise
     (** [wait t] returns the next value that is broadcast. *)
   end
 
-  (** Mutual exclusion. *)
+  (** Mutual exclusion.
+
+      Here, operations that may wait return a promise:
+
+      {[
+        # let mutex = Mutex.create () and count = ref 0 in
+          let* () = Mutex.with_lock mutex (fun () -> incr count; return ()) in
+          return (Mutex.is_locked mutex, !count)
+        - : bool * int = (false, 1)
+      ]}
+
+      The text below is that of {!Concord.Mutex}, with examples in direct style.
+      The operations that return a promise come last. *)
   module Mutex : sig
-    (** @open *)
+    (** @inline *)
     include module type of struct
       include Mutex
     end
+
+    (** {1:promises Operations that return a promise} *)
 
     val lock : t -> unit promise
     (** [lock t] locks [t], and waits while it is locked. *)
@@ -246,12 +437,39 @@ module type S = sig
     (** {!with_lock}, under the name of Stdlib's function. *)
   end
 
-  (** Condition variables. *)
+  (** Condition variables.
+
+      Here, operations that may wait return a promise:
+
+      {[
+        # let mutex = Mutex.create () and changed = Condition.create () in
+          let ready = ref false in
+          let rec until_ready () =
+            if !ready then return "ready"
+            else
+              let* () = Condition.wait changed mutex in
+              until_ready ()
+          in
+          let prepare () =
+            Concord.Mutex.protect mutex (fun () -> ready := true);
+            Condition.signal changed
+          in
+          let thread = Thread.create prepare () in
+          let* text = Mutex.with_lock mutex until_ready in
+          Thread.join thread;
+          return text
+        - : string = "ready"
+      ]}
+
+      The text below is that of {!Concord.Condition}, with examples in direct
+      style. The operations that return a promise come last. *)
   module Condition : sig
-    (** @open *)
+    (** @inline *)
     include module type of struct
       include Condition
     end
+
+    (** {1:promises Operations that return a promise} *)
 
     val wait : t -> Mutex.t -> unit promise
     (** [wait t mutex] unlocks [mutex] and waits for a signal. When the promise
@@ -265,19 +483,36 @@ module type S = sig
           later.) *)
 
     val wait_no_mutex : t -> unit promise
+    (** [wait_no_mutex t] waits for the next wake-up, like
+        {!Concord.Condition.wait_no_mutex}. *)
 
     val loop_no_mutex : t -> (unit -> 'a option) -> 'a promise
     (** [loop_no_mutex t f] is {!Condition.loop_no_mutex}. [f] runs as in
         {!direct}. *)
   end
 
-  (** Permits. *)
+  (** Counting and binary semaphores. *)
   module Semaphore : sig
+    (** A number of permits.
+
+        Here, operations that may wait return a promise:
+
+        {[
+          # let two = Semaphore.Counting.make 2 in
+            Semaphore.Counting.with_permit two (fun () ->
+              return (Semaphore.Counting.get_value two))
+          - : int = 1
+        ]}
+
+        The text below is that of {!Concord.Semaphore.Counting}, with examples
+        in direct style. The operations that return a promise come last. *)
     module Counting : sig
-      (** @open *)
+      (** @inline *)
       include module type of struct
         include Semaphore.Counting
       end
+
+      (** {1:promises Operations that return a promise} *)
 
       val acquire : t -> unit promise
       (** [acquire t] takes a permit, and waits while there is none. *)
@@ -294,11 +529,26 @@ module type S = sig
       (** {!with_permit}, with [n] permits. *)
     end
 
+    (** One permit or none.
+
+        Here, operations that may wait return a promise:
+
+        {[
+          # let free = Semaphore.Binary.make true in
+            Semaphore.Binary.with_permit free (fun () ->
+              return (Semaphore.Binary.try_acquire free))
+          - : bool = false
+        ]}
+
+        The text below is that of {!Concord.Semaphore.Binary}, with examples in
+        direct style. The operations that return a promise come last. *)
     module Binary : sig
-      (** @open *)
+      (** @inline *)
       include module type of struct
         include Semaphore.Binary
       end
+
+      (** {1:promises Operations that return a promise} *)
 
       val acquire : t -> unit promise
       (** [acquire t] takes the permit, and waits while there is none. *)
@@ -308,12 +558,26 @@ module type S = sig
     end
   end
 
-  (** Many readers, or one writer. *)
+  (** A lock for many readers or one writer.
+
+      Here, operations that may wait return a promise:
+
+      {[
+        # let lock = Rwlock.create () and price = ref 1 in
+          let* () = Rwlock.write lock (fun () -> price := 2; return ()) in
+          Rwlock.read lock (fun () -> return !price)
+        - : int = 2
+      ]}
+
+      The text below is that of {!Concord.Rwlock}, with examples in direct
+      style. The operations that return a promise come last. *)
   module Rwlock : sig
-    (** @open *)
+    (** @inline *)
     include module type of struct
       include Rwlock
     end
+
+    (** {1:promises Operations that return a promise} *)
 
     val read_lock : t -> unit promise
     (** [read_lock t] becomes a reader, and waits while there is a writer. *)
@@ -330,39 +594,83 @@ module type S = sig
         {!read}. *)
   end
 
-  (** Tasks wait for each other, again and again. *)
+  (** A meeting point for a fixed number of tasks.
+
+      Here, operations that may wait return a promise:
+
+      {[
+        # let barrier = Barrier.create 2 in
+          let other = Thread.create Concord.Barrier.await barrier in
+          let* () = Barrier.await barrier in
+          Thread.join other;
+          return (Barrier.waiters barrier)
+        - : int = 0
+      ]}
+
+      The text below is that of {!Concord.Barrier}, with examples in direct
+      style. The operations that return a promise come last. *)
   module Barrier : sig
-    (** @open *)
+    (** @inline *)
     include module type of struct
       include Barrier
     end
+
+    (** {1:promises Operations that return a promise} *)
 
     val await : t -> unit promise
     (** [await t] waits until all parties have arrived. *)
   end
 
-  (** A gate that opens once. *)
+  (** A count that opens a gate once, at zero.
+
+      Here, operations that may wait return a promise:
+
+      {[
+        # let ended = Latch.create 1 in
+          Latch.count_down ended;
+          let* () = Latch.await ended in
+          return (Latch.is_open ended)
+        - : bool = true
+      ]}
+
+      The text below is that of {!Concord.Latch}, with examples in direct style.
+      The operations that return a promise come last. *)
   module Latch : sig
-    (** @open *)
+    (** @inline *)
     include module type of struct
       include Latch
     end
+
+    (** {1:promises Operations that return a promise} *)
 
     val await : t -> unit promise
     (** [await t] waits until the count of [t] is 0. *)
   end
 
-  (** A pool of resources. The functions given to {!Concord.Pool.create} run as
-      in {!direct}. *)
+  (** A pool of resources, such as connections.
+
+      Here, operations that may wait return a promise:
+
+      {[
+        # let pool = Pool.create 2 (fun () -> ref 0) in
+          Pool.use pool (fun count -> incr count; return !count)
+        - : int = 1
+      ]}
+
+      The functions given to {!Concord.Pool.create} run as in {!direct}. The
+      text below is that of {!Concord.Pool}, with examples in direct style. The
+      operations that return a promise come last. *)
   module Pool : sig
-    (** @open *)
+    (** @inline *)
     include module type of struct
       include Pool
     end
 
+    (** {1:promises Operations that return a promise} *)
+
     val use : 'a t -> ('a -> 'b promise) -> 'b promise
     (** [use t f] uses a resource until [f v] has its value or has failed, and
-        waits while all are in use. Fails with {!Closed}.
+        waits while all are in use. It fails with {!Closed}.
 
         - {b Cancelled} after it was given the resource, it calls [f], and the
           wait of [f] is cancelled. *)

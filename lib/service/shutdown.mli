@@ -22,7 +22,9 @@
         if ended.cut_short then "cut short" else "drained"
       a job in the queue
       - : string = "drained"
-    ]} *)
+    ]}
+
+    See also the page on {{!/concord/lwt}Lwt}. *)
 
 type 'a ended = {
   value : 'a option;
@@ -41,11 +43,14 @@ val run :
   grace:float ->
   (unit -> 'a) ->
   'a ended
-(** [run ~close ~stop ~grace main] runs [main ()] in a task of a {!Scope}. When
-    [stop] is resolved or [main] has ended, it calls the functions of [close]
-    one after the other, in the calling task. It returns when they and [main]
-    have ended. If one of them has not ended after [grace] seconds, it is
-    cancelled. The time begins when [stop] is resolved or [main] has ended.
+(** [run ~close ~stop ~grace main] runs [main ()], and ends it in order when
+    [stop] is resolved.
+
+    [main] runs in a task of a {!Scope}. When [stop] is resolved or [main] has
+    ended, it calls the functions of [close] one after the other, in the calling
+    task. It returns when they and [main] have ended. If one of them has not
+    ended after [grace] seconds, it is cancelled. The time begins when [stop] is
+    resolved or [main] has ended.
 
     Each function of [close] is called once in any case. If one raises, the
     others are called nevertheless. When the time is over, the function that

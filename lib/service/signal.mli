@@ -40,7 +40,10 @@
       are for faults of the program, and are refused.
 
     No function of this module suspends the caller. You can call them in any
-    thread or domain, but not in a signal handler. *)
+    thread or domain, but not in a signal handler.
+
+    See also the pages on {{!/concord/lwt}Lwt} and
+    {{!/concord/domainslib}Domainslib}. *)
 
 val once : int list -> int Promise.t
 (** [once signals] is a promise of the first of these signals that comes. The
@@ -76,10 +79,12 @@ val once : int list -> int Promise.t
     - {b Raises} [Failure] on Windows. *)
 
 val with_watch : int -> (int Watch.t -> 'a) -> 'a
-(** [with_watch signal f] is [f count], where [count] is the number of such
-    signals that came since the call. A task that waits for its next change
-    misses none, although it may see several signals as one change. So a service
-    can read its configuration again at each [SIGHUP]:
+(** [with_watch signal f] calls [f count], where [count] is the number of such
+    signals that came since the call.
+
+    A task that waits for its next change misses none, although it may see
+    several signals as one change. So a service can read its configuration again
+    at each [SIGHUP]:
 
     {[
       # Signal.with_watch Sys.sighup (fun hups ->

@@ -25,7 +25,9 @@
     ]}
 
     Operations without a {b Suspends} line never suspend and perform no effect.
-    Operations without a {b Cost} line take O(1) time. *)
+    Operations without a {b Cost} line take O(1) time.
+
+    See also the pages on {{!/concord/lwt}Lwt} and {{!/concord/picos}Picos}. *)
 
 type t
 (** A barrier. *)
@@ -58,10 +60,12 @@ val await : t -> unit
     does the last task. Tasks that arrive meanwhile wait until this is done. *)
 
 val await_evt : t -> unit Event.t
-(** [await_evt t] is the event of {!await}. The task counts as arrived while it
-    waits for the event. If a choice performs another alternative, the task
-    leaves the barrier as if it were cancelled. It counts only once, even if the
-    barrier is in the choice several times.
+(** [await_evt t] is the event of {!await}.
+
+    The task counts as arrived while it waits for the event. If a choice
+    performs another alternative, the task leaves the barrier as if it were
+    cancelled. It counts only once, even if the barrier is in the choice several
+    times.
 
     If the task is woken in vain, the event begins again, and the task arrives
     behind the others. A choice also gets new positions in its other structures,

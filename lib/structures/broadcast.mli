@@ -24,7 +24,10 @@
     so you can call them from signal handlers, finalisers and callbacks.
     Operations without a {b Cost} line take O(1) time, and cancelling a wait
     takes amortised O(1) time. Waiting tasks are served in the order in which
-    they arrived. *)
+    they arrived.
+
+    See also the pages on {{!/concord/lwt}Lwt}, {{!/concord/async}Async} and
+    {{!/concord/picos}Picos}. *)
 
 type 'a t
 (** A broadcast of values of type ['a]. *)
@@ -52,9 +55,10 @@ type limit =
           number of subscriptions. *)
 
 val create : ?name:string -> ?limit:limit -> unit -> 'a t
-(** [create ()] returns an open broadcast without subscriptions. Reports and the
-    printers of {!Closed} and {!Lagged} call it by its [name], and its
-    subscriptions too. Without [limit], no value is dropped.
+(** [create ()] returns an open broadcast without subscriptions.
+
+    Reports and the printers of {!Closed} and {!Lagged} call it by its [name],
+    and its subscriptions too. Without [limit], no value is dropped.
 
     - {b Raises} [Invalid_argument] if the limit is less than 1. *)
 
@@ -77,14 +81,16 @@ val send : 'a t -> 'a -> unit
     [v]. So {!try_receive} may miss [v] briefly, and a subscription that is
     created then may still receive [v].
 
-    @raise Closed if [t] is closed. *)
+    - {b Raises} {!Closed} if [t] is closed. *)
 
 val try_send : 'a t -> 'a -> bool
 (** [try_send t v] sends [v] and returns [true], or returns [false] if {!send}
-    would suspend. It also returns [false] while another domain is sending the
-    values of waiting senders, or is receiving the value that makes room.
+    would suspend.
 
-    @raise Closed if [t] is closed. *)
+    It also returns [false] while another domain is sending the values of
+    waiting senders, or is receiving the value that makes room.
+
+    - {b Raises} {!Closed} if [t] is closed. *)
 
 val send_evt : 'a t -> 'a -> unit Event.t
 (** [send_evt t v] is the event of {!send}. Performing it raises {!Closed} as
@@ -94,8 +100,7 @@ val add_seq : 'a t -> 'a Seq.t -> unit
 (** [add_seq t seq] sends each value of [seq].
 
     - {b Suspends} where [seq] and {!send} do.
-
-    @raise Closed if [t] is closed before the end of [seq]. *)
+    - {b Raises} {!Closed} if [t] is closed before the end of [seq]. *)
 
 (** {1 Subscribing} *)
 
@@ -104,8 +109,10 @@ type 'a subscription
 
 val subscribe : 'a t -> 'a subscription
 (** [subscribe t] returns a subscription that receives all values sent from now
-    on. You don't need to end it, unless [t] has the limit [Wait]. In that case,
-    use {!with_subscription}. *)
+    on.
+
+    You don't need to end it, unless [t] has the limit [Wait]. In that case, use
+    {!with_subscription}. *)
 
 val with_subscription : 'a t -> ('a subscription -> 'b) -> 'b
 (** [with_subscription t f] calls [f] with a new subscription, and ends the
@@ -116,10 +123,11 @@ val with_subscription : 'a t -> ('a subscription -> 'b) -> 'b
     - {b Raises} [e] if [f] raises [e]. *)
 
 val unsubscribe : 'a subscription -> unit
-(** [unsubscribe s] ends [s], with or without a limit. From then on, tasks that
-    receive from [s] get {!Closed}, and so do tasks that are waiting in [s]. The
-    broadcast keeps no values for [s], and senders don't wait for it. A second
-    call does nothing.
+(** [unsubscribe s] ends [s], with or without a limit.
+
+    From then on, tasks that receive from [s] get {!Closed}, and so do tasks
+    that are waiting in [s]. The broadcast keeps no values for [s], and senders
+    don't wait for it. A second call does nothing.
 
     - {b Cost}: O(n) for [n] tasks that wait in [s]. With [Wait], add the number
       of values that [s] has not received, and of senders that are resumed. *)
@@ -143,20 +151,19 @@ val receive : 'a subscription -> 'a
     - {b Suspends} until there is a value.
     - {b Cancelled} while suspended, it has received no value, and no other
       waiter loses its turn.
-
-    @raise Closed if there is no value left, and the broadcast is closed.
-    @raise Lagged
-      once if values were dropped that [s] had not received. A waiting task can
-      get it too, if other tasks send more values than the limit before it is
-      served. *)
+    - {b Raises} {!Closed} if there is no value left, and the broadcast is
+      closed.
+    - {b Raises} {!Lagged} once if values were dropped that [s] had not
+      received. A waiting task can get it too, if other tasks send more values
+      than the limit before it is served. *)
 
 val try_receive : 'a subscription -> 'a option
 (** [try_receive s] returns the next value, or [None] if there is none or other
     tasks wait for it. It also returns [None] while another domain is handing
     out values of [s].
 
-    @raise Closed as {!receive}.
-    @raise Lagged as {!receive}. *)
+    - {b Raises} {!Closed} as {!receive} does.
+    - {b Raises} {!Lagged} as {!receive} does. *)
 
 val receive_evt : 'a subscription -> 'a Event.t
 (** [receive_evt s] is the event of {!receive}. Performing it raises {!Closed}
@@ -168,8 +175,7 @@ val drain : 'a subscription -> 'a list
     [None] or raise {!Closed}.
 
     - {b Cost}: O(n) for [n] values.
-
-    @raise Lagged as {!receive}. *)
+    - {b Raises} {!Lagged} as {!receive} does. *)
 
 (** {!next}, {!iter}, {!fold} and {!to_seq} raise {!Lagged} too. If you call
     them again, they continue behind the missed values. *)
@@ -232,10 +238,12 @@ include Reader.S with type 'a t := 'a subscription
 (** {1 Closing} *)
 
 val close : 'a t -> unit
-(** [close t] marks the end of [t]. From then on, {!send} raises {!Closed}.
-    Every subscription still receives the values that were sent before. After
-    the last one, receiving raises {!Closed} too. Tasks that wait to send raise
-    {!Closed}, and their values are not sent. A second call does nothing.
+(** [close t] marks the end of [t].
+
+    From then on, {!send} raises {!Closed}. Every subscription still receives
+    the values that were sent before. After the last one, receiving raises
+    {!Closed} too. Tasks that wait to send raise {!Closed}, and their values are
+    not sent. A second call does nothing.
 
     - {b Cost}: O(n) for [n] waiting tasks. *)
 

@@ -58,8 +58,10 @@ val broadcast_exn : 'a t -> exn -> unit
     - {b Cost}: O(n) for [n] tasks. *)
 
 val wait_evt : 'a t -> 'a Event.t
-(** [wait_evt t] is the event of {!wait}. A value that is given to it chooses
-    it. If the choice took another alternative, {!signal} tries the next task.
+(** [wait_evt t] is the event of {!wait}.
+
+    If a value comes, the choice performs this event. If the choice has already
+    taken another alternative, {!signal} gives the value to the next task.
 
     A choice begins to wait for it after its other alternatives. If the choice
     also has an event of a {!Barrier} or {!Condition.loop_no_mutex_evt}, and

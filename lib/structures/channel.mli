@@ -22,7 +22,8 @@
     takes amortised O(1) time. Senders are served in the order in which they
     arrived, and so are receivers.
 
-    See also the page on {{!/concord/stdlib}Stdlib}. *)
+    See also the pages on {{!/concord/stdlib}Stdlib}, {{!/concord/eio}Eio} and
+    {{!/concord/domainslib}Domainslib}. *)
 
 type 'a t = 'a Event.channel
 (** A channel for values of type ['a]. *)
@@ -43,14 +44,13 @@ val send : 'a t -> 'a -> unit
     - {b Cancelled} while suspended, it raises the host's exception, and no task
       has received [v]. Once a task has received [v], [send] returns normally,
       even if the sender is cancelled.
-
-    @raise Closed if [t] is closed before a task received [v]. *)
+    - {b Raises} {!Closed} if [t] is closed before a task received [v]. *)
 
 val try_send : 'a t -> 'a -> bool
 (** [try_send t v] gives [v] to a task that waits to receive, and returns
     [true]. If no task waits, it returns [false].
 
-    @raise Closed if [t] is closed. *)
+    - {b Raises} {!Closed} if [t] is closed. *)
 
 val send_evt : 'a t -> 'a -> unit Event.t
 (** [send_evt t v] is the event of {!send}, the same as {!Concord.Event.send}.
@@ -62,8 +62,7 @@ val add_seq : 'a t -> 'a Seq.t -> unit
 
     - {b Suspends} where {!send} and [seq] do.
     - {b Cancelled} while suspended in {!send}, no task has received that value.
-
-    @raise Closed if [t] is closed before the end of [seq]. *)
+    - {b Raises} {!Closed} if [t] is closed before the end of [seq]. *)
 
 (** {1 Receiving} *)
 
@@ -72,20 +71,21 @@ val receive : 'a t -> 'a
 
     - {b Suspends} until a task sends a value.
     - {b Cancelled} while suspended, it has taken no sender's value.
-
-    @raise Closed if [t] is closed before a task sent a value. *)
+    - {b Raises} {!Closed} if [t] is closed before a task sent a value. *)
 
 val try_receive : 'a t -> 'a option
 (** [try_receive t] returns the value of a task that waits to send, or [None] if
     no task waits.
 
-    @raise Closed if [t] is closed. *)
+    - {b Raises} {!Closed} if [t] is closed. *)
 
 val receive_evt : 'a t -> 'a Event.t
 (** [receive_evt t] is the event of {!receive}, the same as
-    {!Concord.Event.receive}. Performing it raises {!Closed} as {!receive} does.
-    If a choice both sends to and receives from one channel, these two
-    alternatives never meet each other. *)
+    {!Concord.Event.receive}.
+
+    Performing it raises {!Closed} as {!receive} does. If a choice both sends to
+    and receives from one channel, these two alternatives never meet each other.
+*)
 
 val drain : 'a t -> 'a list
 (** [drain t] receives a value from each task that waits to send, the first one
@@ -99,8 +99,10 @@ include Reader.S with type 'a t := 'a t
 (** {1 Closing} *)
 
 val close : 'a t -> unit
-(** [close t] marks the end of [t]. Sending and receiving then raise {!Closed},
-    also in tasks that are waiting. A second call does nothing.
+(** [close t] marks the end of [t].
+
+    Sending and receiving then raise {!Closed}, also in tasks that are waiting.
+    A second call does nothing.
 
     - {b Cost}: O(n) for [n] waiting tasks. *)
 

@@ -46,6 +46,7 @@ val create : unit -> t
 
 val wait : t -> Mutex.t -> unit
 (** [wait t mutex] unlocks [mutex], waits for a signal, and locks [mutex] again.
+
     It doesn't miss a signal that is sent after [mutex] was unlocked. Signals
     and [mutex] are both given in the order in which tasks arrived.
 
@@ -116,9 +117,10 @@ val wait_evt : t -> Mutex.t -> unit Event.t
       the same mutex. *)
 
 val waiters : t -> int
-(** [waiters t] is the number of tasks that wait for a signal, for diagnosis. A
-    cancelled task counts until it is unwound. A task that is in the function of
-    {!loop_no_mutex} may count. *)
+(** [waiters t] is the number of tasks that wait for a signal, for diagnosis.
+
+    A cancelled task counts until it is unwound. A task that is in the function
+    of {!loop_no_mutex} may count. *)
 
 (** {1:no_mutex Without a mutex}
 

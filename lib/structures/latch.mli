@@ -19,14 +19,18 @@
     {!count_up} while it isn't zero.
 
     Operations without a {b Suspends} line never suspend and perform no effect.
-    Operations without a {b Cost} line take O(1) time. *)
+    Operations without a {b Cost} line take O(1) time.
+
+    See also the pages on {{!/concord/stdlib}Stdlib} and
+    {{!/concord/picos}Picos}. *)
 
 type t
 (** A latch. *)
 
 val create : ?name:string -> int -> t
-(** [create n] returns a latch that opens after [n] calls of {!count_down}. If
-    [n] is 0, it is already open. Reports call it by its [name].
+(** [create n] returns a latch that opens after [n] calls of {!count_down}.
+
+    If [n] is 0, it is already open. Reports call it by its [name].
 
     - {b Raises} [Invalid_argument] if [n] is negative. *)
 

@@ -59,11 +59,12 @@ val from_val : 'a -> 'a t
 (** [from_val v] returns a value that is already forced. *)
 
 val of_stdlib : 'a Stdlib.Lazy.t -> 'a t
-(** [of_stdlib l] returns a value that is computed by forcing [l] once. It is
-    computed as with [`Protect], because [l] itself remembers any exception,
-    even a cancellation. You may call [of_stdlib] several times with the same
-    [l]. While one of these values is being forced, tasks that force another one
-    wait for the first.
+(** [of_stdlib l] returns a value that is computed by forcing [l] once.
+
+    It is computed as with [`Protect], because [l] itself remembers any
+    exception, even a cancellation. You may call [of_stdlib] several times with
+    the same [l]. While one of these values is being forced, tasks that force
+    another one wait for the first.
 
     If other code forces [l] directly at the same time, in another task or
     domain, the second one gets an exception. {!force} raises {!Being_forced},
@@ -71,11 +72,12 @@ val of_stdlib : 'a Stdlib.Lazy.t -> 'a t
 
 exception Being_forced
 (** {!force} raises it for a value of {!of_stdlib} if Stdlib's lazy value is
-    being forced by code that doesn't use {!of_stdlib}. That code may run in
-    another task or domain, or further down on the caller's own stack. These
-    cases can't be told apart, and nothing would resume the caller afterwards.
-    So [force] doesn't wait. The exception isn't remembered, and the next
-    {!force} tries again. *)
+    being forced by code that doesn't use {!of_stdlib}.
+
+    That code may run in another task or domain, or further down on the caller's
+    own stack. These cases can't be told apart, and nothing would resume the
+    caller afterwards. So [force] doesn't wait. The exception isn't remembered,
+    and the next {!force} tries again. *)
 
 val map : ('a -> 'b) -> 'a t -> 'b t
 (** [map f t] is [from_fun (fun () -> f (force t))], so it computes nothing yet.
@@ -89,9 +91,11 @@ val map_val : ('a -> 'b) -> 'a t -> 'b t
 (** {1 Forcing} *)
 
 val force : 'a t -> 'a
-(** [force t] returns the value of [t]. If no task has computed it or is
-    computing it, the calling task does so. Waiting tasks are resumed in the
-    order in which they arrived, and then the events in theirs.
+(** [force t] returns the value of [t].
+
+    If no task has computed the value or is computing it, the calling task
+    computes it. Waiting tasks are resumed in the order in which they arrived,
+    and then the events in theirs.
 
     - {b Suspends} while another task computes the value, and where the
       computation does.
@@ -104,20 +108,22 @@ val force : 'a t -> 'a
       O(m) time.
     - {b Raises} [e] if the computation raised [e], with the backtrace of the
       place where it was raised.
+    - {b Raises} {!Undefined} if the value is needed to compute itself.
 
     Forcing a long chain takes O(n{^ 2}) time for [n] values, if the computation
     of each value forces the next one. {{!/concord/limits}Limits} has figures.
-    Force such a chain from its end.
-
-    @raise Undefined if the value is needed to compute itself. *)
+    Force such a chain from its end. *)
 
 val force_val : 'a t -> 'a
 (** [force_val] is another name for {!force}, as in Stdlib. *)
 
 val await_evt : 'a t -> 'a Event.t
-(** [await_evt t] is performed when [t] was forced by any task. It doesn't start
-    the computation of [t]. So it is never ready inside the computation of [t]
-    itself. Performing it raises [e] if the computation raised [e]. *)
+(** [await_evt t] is the event that [t] was forced, by any task, with the value
+    of [t].
+
+    It doesn't start the computation of [t]. So it is never ready inside the
+    computation of [t] itself. Performing it raises [e] if the computation
+    raised [e]. *)
 
 (** {1 Inspecting} *)
 

@@ -22,7 +22,10 @@
     takes amortised O(1) time. Waiting tasks are served in the order in which
     they arrived.
 
-    (It is the "synchronous Fifo" of "Lightweight concurrency".) *)
+    (It is the "synchronous Fifo" of "Lightweight concurrency".)
+
+    See also the pages on {{!/concord/stdlib}Stdlib}, {{!/concord/lwt}Lwt},
+    {{!/concord/async}Async} and {{!/concord/domainslib}Domainslib}. *)
 
 type 'a t
 (** A queue of items of type ['a]. *)
@@ -40,14 +43,13 @@ val put : 'a t -> 'a -> unit
 (** [put t x] adds [x] at the end of [t], or hands [x] to the first waiting
     task.
 
-    @raise Closed if [t] is closed. *)
+    - {b Raises} {!Closed} if [t] is closed. *)
 
 val add_seq : 'a t -> 'a Seq.t -> unit
 (** [add_seq t seq] puts each item of [seq] into [t].
 
     - {b Suspends} where [seq] does.
-
-    @raise Closed if [t] is closed before the end of [seq]. *)
+    - {b Raises} {!Closed} if [t] is closed before the end of [seq]. *)
 
 (** {1 Taking} *)
 
@@ -60,14 +62,13 @@ val take : 'a t -> 'a
       afterwards.
     - {b Cost}: amortised O(1). From time to time, one call moves all items that
       were put to the front, at 10 to 50 ns each.
-
-    @raise Closed if [t] is closed and empty. *)
+    - {b Raises} {!Closed} if [t] is closed and empty. *)
 
 val try_take : 'a t -> 'a option
 (** [try_take t] removes the first item and returns it, or returns [None] if [t]
     is empty.
 
-    @raise Closed if [t] is closed and empty. *)
+    - {b Raises} {!Closed} if [t] is closed and empty. *)
 
 val take_evt : 'a t -> 'a Event.t
 (** [take_evt t] is the event of {!take}. Performing it raises {!Closed} as
@@ -75,6 +76,7 @@ val take_evt : 'a t -> 'a Event.t
 
 val drain : 'a t -> 'a list
 (** [drain t] removes all items at once and returns them, the first one first.
+
     It returns [[]] if [t] is empty, even if [t] is closed. If another task puts
     an item during the call, the item may stay.
 
@@ -86,9 +88,11 @@ include Reader.S with type 'a t := 'a t
 (** {1 Closing} *)
 
 val close : 'a t -> unit
-(** [close t] marks the end of [t]. From then on, {!put} raises {!Closed}. The
-    items in [t] can still be taken. After the last one, taking raises {!Closed}
-    too, also in waiting tasks. A second call does nothing.
+(** [close t] marks the end of [t].
+
+    From then on, {!put} raises {!Closed}. The items in [t] can still be taken.
+    After the last one, taking raises {!Closed} too, also in waiting tasks. A
+    second call does nothing.
 
     - {b Cost}: O(n) for [n] waiting tasks. *)
 

@@ -39,9 +39,10 @@ val create : unit -> t
 
 val create_in_order : unit -> t
 (** [create_in_order ()] returns an unlocked mutex at which newcomers never
-    overtake, even if a thread is asleep ({!section-sleeping}). So threads may
-    be ten times slower or more. Even if no task waits, locking and unlocking it
-    takes several times as long. *)
+    overtake, even if a thread is asleep ({!section-sleeping}).
+
+    So threads may be ten times slower or more. Even if no task waits, locking
+    and unlocking it takes several times as long. *)
 
 (** {1 Locking} *)
 

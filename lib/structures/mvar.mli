@@ -38,7 +38,9 @@
       serves all tasks that wait to {!read}, so it takes O(n) time for [n] of
       them.
 
-    See also the page on {{!/concord/lwt}Lwt}. *)
+    MVars are among the structures of section 3.3 of "Effectively Composing
+    Concurrency Libraries", and its section 7 measures them. See also the pages
+    on {{!/concord/lwt}Lwt} and {{!/concord/async}Async}. *)
 
 type 'a t
 (** A box for one value of type ['a]. *)
@@ -46,9 +48,11 @@ type 'a t
 (** {1 Creating} *)
 
 val create : ?name:string -> ?in_order:bool -> 'a -> 'a t
-(** [create v] returns a box that contains [v]. Reports call it by its [name].
-    With [~in_order:true] ([false] by default), newcomers never overtake
-    sleeping threads, but then threads may be ten times slower or more. *)
+(** [create v] returns a box that contains [v].
+
+    Reports call it by its [name]. With [~in_order:true] ([false] by default),
+    newcomers never overtake sleeping threads, but then threads may be ten times
+    slower or more. *)
 
 val create_empty : ?name:string -> ?in_order:bool -> unit -> 'a t
 (** [create_empty ()] returns an empty box. Its optional arguments are those of
@@ -110,6 +114,30 @@ val modify : 'a t -> ('a -> 'a * 'b) -> 'b
     While waits are kept ({!Concord.Tools.Debug.keep_waits}), a report says
     which task holds the box. *)
 
+(** {2 Their events} *)
+
+val take_evt : 'a t -> 'a Event.t
+(** [take_evt t] is the event of {!take}. *)
+
+val read_evt : 'a t -> 'a Event.t
+(** [read_evt t] is the event of {!read}. *)
+
+val put_evt : 'a t -> 'a -> unit Event.t
+(** [put_evt t v] is the event of {!put}. *)
+
+val swap_evt : 'a t -> 'a -> 'a Event.t
+(** [swap_evt t v] is the event of {!swap}. The warning about signal handlers at
+    {!modify_evt} holds here too. *)
+
+val modify_evt : 'a t -> ('a -> 'a * 'b) -> 'b Event.t
+(** [modify_evt t f] is the event of {!modify}. [f] runs in the task that
+    performs the event.
+
+    Make sure that no signal handler raises in a task that uses this event in a
+    choice, in {!Concord.Event.poll} or in {!Concord.Event.sync_before}. If a
+    handler raises just when the event was chosen, the box stays held forever.
+*)
+
 (** {1 Operations that don't wait}
 
     These treat a held box as empty, but don't fill it. *)
@@ -146,27 +174,3 @@ val is_empty : 'a t -> bool
 val waiters : 'a t -> int
 (** [waiters t] is the number of waiting tasks, for tests and diagnosis. A
     cancelled task counts until it is unwound. *)
-
-(** {1 Events} *)
-
-val take_evt : 'a t -> 'a Event.t
-(** [take_evt t] is the event of {!take}. *)
-
-val read_evt : 'a t -> 'a Event.t
-(** [read_evt t] is the event of {!read}. *)
-
-val put_evt : 'a t -> 'a -> unit Event.t
-(** [put_evt t v] is the event of {!put}. *)
-
-val swap_evt : 'a t -> 'a -> 'a Event.t
-(** [swap_evt t v] is the event of {!swap}. The warning about signal handlers at
-    {!modify_evt} holds here too. *)
-
-val modify_evt : 'a t -> ('a -> 'a * 'b) -> 'b Event.t
-(** [modify_evt t f] is the event of {!modify}. [f] runs in the task that
-    performs the event.
-
-    Make sure that no signal handler raises in a task that uses this event in a
-    choice, in {!Concord.Event.poll} or in {!Concord.Event.sync_before}. If a
-    handler raises just when the event was chosen, the box stays held forever.
-*)

@@ -55,8 +55,10 @@ val create :
   int ->
   (unit -> 'a) ->
   'a t
-(** [create n make] returns a pool of at most [n] resources. It calls [make ()]
-    only when a task needs a resource. Reports call the pool by its [name].
+(** [create n make] returns a pool of at most [n] resources.
+
+    It calls [make ()] only when a task needs a resource. Reports call the pool
+    by its [name].
 
     - [validate v] is called before an idle resource is used again. If it
       returns [false], the pool disposes of [v], and calls [make] again for the
@@ -73,9 +75,11 @@ val create :
 
 val use : 'a t -> ('a -> 'b) -> 'b
 (** [use t f] calls [f v] with a resource [v] of [t] that no other task uses
-    meanwhile. When [f] returns, [v] goes to the first waiting task, or becomes
-    idle. If [f] raises, the pool disposes of [v], unless [keep_after] says
-    otherwise. If the pool was closed meanwhile, it always disposes of [v].
+    meanwhile.
+
+    When [f] returns, [v] goes to the first waiting task, or becomes idle. If
+    [f] raises, the pool disposes of [v], unless [keep_after] says otherwise. If
+    the pool was closed meanwhile, it always disposes of [v].
 
     - {b Suspends} while [n] resources are in use, and in [make], [validate],
       [f] and [dispose]. If [f] uses the same pool, it may wait forever.
@@ -89,21 +93,24 @@ val use : 'a t -> ('a -> 'b) -> 'b
     - {b Raises} the exception of [make], [validate] or [f], after the resource
       was returned or disposed of. Otherwise it raises the exception of
       [dispose]. If [validate] raises, its resource is disposed of.
-
-    @raise Closed if [t] is closed before the task gets a resource. *)
+    - {b Raises} {!Closed} if [t] is closed before the task gets a resource. *)
 
 val use_evt : 'a t -> ('a -> 'b) -> 'b Event.t
-(** [use_evt t f] is the event of {!use}. An alternative that isn't chosen takes
-    no resource. [make], [validate] and [f] run after the choice. If a signal
-    handler raises just after the choice, the resource stays in use forever. *)
+(** [use_evt t f] is the event of {!use}.
+
+    An alternative that isn't chosen takes no resource. [make], [validate] and
+    [f] run after the choice. If a signal handler raises just after the choice,
+    the resource stays in use forever. *)
 
 (** {1 Closing} *)
 
 val close : 'a t -> unit
-(** [close t] closes [t]. From then on, {!use} raises {!Closed}, also in waiting
-    tasks. Idle resources are disposed of now, and the others when they are
-    returned. If a call of [dispose] raises, the other resources are disposed of
-    all the same. A second call does nothing.
+(** [close t] closes [t], so that {!use} raises {!Closed}, also in waiting
+    tasks.
+
+    Idle resources are disposed of now, and the others when they are returned.
+    If a call of [dispose] raises, the other resources are disposed of all the
+    same. A second call does nothing.
 
     - {b Suspends} in [dispose] only. It doesn't wait for tasks that use
       resources. For that, call {!await_closed}.

@@ -28,17 +28,19 @@
     wait for a signal, use {!Concord.Signal.once}, which works in both cases.)
 
     Promises are described in section 3.3 of "Effectively Composing Concurrency
-    Libraries". See also the pages on {{!/concord/eio}Eio} and
-    {{!/concord/lwt}Lwt} if you know the promises of these libraries. *)
+    Libraries". See also the pages on {{!/concord/eio}Eio},
+    {{!/concord/lwt}Lwt}, {{!/concord/async}Async} and {{!/concord/picos}Picos}.
+*)
 
 type 'a t
 (** A promise of a value of type ['a]. *)
 
 exception Already_filled
-(** The promise was already filled or failed. When printed, the exception names
-    the promise that raised it most recently in the printing thread. That
-    promise has to have a name, or to be created while waits are kept
-    ({!Concord.Tools.Debug.keep_waits}). *)
+(** The promise was already filled or failed.
+
+    When printed, the exception names the promise that raised it most recently
+    in the printing thread. That promise has to have a name, or to be created
+    while waits are kept ({!Concord.Tools.Debug.keep_waits}). *)
 
 (** {1 Creating and resolving} *)
 
@@ -54,8 +56,7 @@ val fill : 'a t -> 'a -> unit
     which they arrived.
 
     - {b Cost}: O(n) for [n] waiting tasks.
-
-    @raise Already_filled if [t] is filled or failed. *)
+    - {b Raises} {!Already_filled} if [t] is filled or failed. *)
 
 val try_fill : 'a t -> 'a -> bool
 (** [try_fill t v] does the same as {!fill}, but returns [false] if [t] is
@@ -63,13 +64,13 @@ val try_fill : 'a t -> 'a -> bool
 
 val fail : ?backtrace:Printexc.raw_backtrace -> 'a t -> exn -> unit
 (** [fail t e] makes every {!await} of [t] raise [e] with [backtrace], and
-    resumes all waiting tasks, in the order in which they arrived. By default,
-    the backtrace is that of the most recently raised exception. So in a [with]
-    branch you don't need to pass it.
+    resumes all waiting tasks, in the order in which they arrived.
+
+    By default, the backtrace is that of the most recently raised exception. So
+    in a [with] branch you don't need to pass it.
 
     - {b Cost}: O(n) for [n] waiting tasks.
-
-    @raise Already_filled if [t] is filled or failed. *)
+    - {b Raises} {!Already_filled} if [t] is filled or failed. *)
 
 val try_fail : ?backtrace:Printexc.raw_backtrace -> 'a t -> exn -> bool
 (** [try_fail t e] does the same as {!fail}, but returns [false] if [t] is
@@ -79,7 +80,7 @@ val resolve :
   ?backtrace:Printexc.raw_backtrace -> 'a t -> ('a, exn) result -> unit
 (** [resolve t (Ok v)] is [fill t v], and [resolve t (Error e)] is [fail t e].
 
-    @raise Already_filled if [t] is filled or failed. *)
+    - {b Raises} {!Already_filled} if [t] is filled or failed. *)
 
 val try_resolve :
   ?backtrace:Printexc.raw_backtrace -> 'a t -> ('a, exn) result -> bool
@@ -153,8 +154,10 @@ val waiters : 'a t -> int
 
 val on_resolve : 'a t -> (('a, exn) result -> unit) -> unit
 (** [on_resolve t f] calls [f] once with the outcome of [t], when [t] is
-    resolved. If [t] is never resolved, [f] is never called. In [f], {!await} of
-    [t] doesn't wait, and it raises a failure with its backtrace.
+    resolved.
+
+    If [t] is never resolved, [f] is never called. In [f], {!await} of [t]
+    doesn't wait, and it raises a failure with its backtrace.
 
     {[
       # let p = Promise.create () in
@@ -207,10 +210,11 @@ val on_resolve_cancellable : 'a t -> (('a, exn) result -> unit) -> unit -> bool
     a long-lived promise as a source again and again. *)
 
 val map : ('a -> 'b) -> 'a t -> 'b t
-(** [map f t] is a promise of [f v], where [v] is the value of [t]. It fails if
-    [t] fails, or if [f v] raises. [f] is called once, even if no task waits for
-    the new promise. It must neither suspend nor perform effects, as the
-    functions above.
+(** [map f t] is a promise of [f v], where [v] is the value of [t].
+
+    It fails if [t] fails, or if [f v] raises. [f] is called once, even if no
+    task waits for the new promise. It must neither suspend nor perform effects,
+    as the functions above.
 
     {[
       # Promise.await (Promise.map String.length (Promise.of_value "seven"))
@@ -222,9 +226,10 @@ val both : 'a t -> 'b t -> ('a * 'b) t
     fails, with the failure that comes first. *)
 
 val all : 'a t list -> 'a list t
-(** [all ts] is a promise of all values, in the order of the list. It fails as
-    soon as one promise fails, with the failure that comes first. [all []] is
-    filled.
+(** [all ts] is a promise of all values, in the order of the list.
+
+    It fails as soon as one promise fails, with the failure that comes first.
+    [all []] is filled.
 
     - {b Cost}: O(n) for [n] promises.
 
@@ -238,6 +243,7 @@ val all : 'a t list -> 'a list t
 
 val any : 'a t list -> 'a t
 (** [any ts] is a promise of the value of the first promise that is {e filled}.
+
     It fails only if all of them fail, with the failure that came first. If
     several are already filled, the first one in the list counts.
 
@@ -260,9 +266,10 @@ val to_result : 'a t -> ('a, exn) result t
 
 val in_thread : (unit -> 'a) -> 'a t
 (** [in_thread f] runs [f] in a new system thread of the calling domain, and
-    returns a promise of its result. If [f] raises, the promise fails with that
-    exception and its backtrace. The program doesn't wait for the thread when it
-    exits.
+    returns a promise of its result.
+
+    If [f] raises, the promise fails with that exception and its backtrace. The
+    program doesn't wait for the thread when it exits.
 
     Use it for calls that block a thread, because they would otherwise block the
     caller's scheduler:
@@ -289,8 +296,10 @@ val in_thread : (unit -> 'a) -> 'a t
 
 val in_domain : (unit -> 'a) -> 'a t
 (** [in_domain f] does the same as {!in_thread} in a new domain, so that [f]
-    runs in parallel. You don't need to join the domain. If a function of
-    {!on_resolve} raises in it, the exception is dropped.
+    runs in parallel.
+
+    You don't need to join the domain. If a function of {!on_resolve} raises in
+    it, the exception is dropped.
 
     Domains are expensive. There can be at most 128 of them, and if there are
     more domains than cores, all of them slow down. For many short functions,
@@ -309,8 +318,10 @@ val in_domain : (unit -> 'a) -> 'a t
 
 val fail_waiters : ?backtrace:Printexc.raw_backtrace -> 'a t -> exn -> int
 (** [fail_waiters t e] does the same as {!fail}, and returns how many tasks and
-    functions of {!on_resolve} waited. All of them get the exception now, except
-    for tasks that were cancelled and are not yet unwound. These tasks find it
-    by {!peek}. A task that chose another alternative did not wait.
+    functions of {!on_resolve} waited.
 
-    @raise Already_filled if [t] is filled or failed. *)
+    All of them get the exception now, except for tasks that were cancelled and
+    are not yet unwound. These tasks find it by {!peek}. A task that chose
+    another alternative did not wait.
+
+    - {b Raises} {!Already_filled} if [t] is filled or failed. *)

@@ -6,7 +6,7 @@ module type Queue = sig
   type 'a t
 
   val take : 'a t -> 'a
-  (** @raise Errors.Closed if the queue is closed and empty. *)
+  (** Raises {!Errors.Closed} if the queue is closed and empty. *)
 
   val take_evt : 'a t -> 'a Event.t
 end
@@ -34,8 +34,10 @@ module type S = sig
 
   val next : 'a t -> 'a option
   (** [next t] removes the next item [v] and returns [Some v], or returns [None]
-      if [t] is closed and empty. It never raises {!Closed}. Tasks that read
-      from [t] are served in the order in which they arrived.
+      if [t] is closed and empty.
+
+      It never raises {!Closed}. Tasks that read from [t] are served in the
+      order in which they arrived.
 
       - {b Suspends} while [t] is empty and not closed.
       - {b Cancelled} while suspended, it has removed nothing.

@@ -30,7 +30,10 @@
 
     Operations without a {b Suspends} line never suspend and perform no effect.
     Operations without a {b Cost} line take O(1) time, and cancelling a wait
-    takes amortised O(1) time. *)
+    takes amortised O(1) time.
+
+    See also the pages on {{!/concord/stdlib}Stdlib} and
+    {{!/concord/picos}Picos}. *)
 
 type t
 (** A lock. *)
@@ -113,10 +116,11 @@ val write_unlock : t -> unit
     - {b Raises} [Sys_error] if no task holds [t] to write. *)
 
 val downgrade : t -> unit
-(** [downgrade t] turns a {!write_lock} into a {!read_lock}. End it by
-    {!read_unlock}. No other writer gets [t] in between, so the data is still as
-    you left it. Waiting readers get the lock now, unless a writer goes first
-    (see {!create}).
+(** [downgrade t] turns a {!write_lock} into a {!read_lock}.
+
+    End it by {!read_unlock}. No other writer gets [t] in between, so the data
+    is still as you left it. Waiting readers get the lock now, unless a writer
+    goes first (see {!create}).
 
     {[
       # let lock = Rwlock.create () and price = ref 1

@@ -27,7 +27,17 @@
     See also the pages on {{!/concord/stdlib}Stdlib} and {{!/concord/eio}Eio}.
 *)
 
-(** A number of permits. *)
+(** A number of permits, as in Stdlib's [Semaphore.Counting].
+
+    {[
+      # let slots = Semaphore.Counting.make 2 in
+        Semaphore.Counting.with_permit slots (fun () ->
+            Semaphore.Counting.get_value slots)
+      - : int = 1
+    ]}
+
+    See also the pages on {{!/concord/stdlib}Stdlib} and {{!/concord/eio}Eio}.
+*)
 module Counting : sig
   type t
   (** A semaphore. *)
@@ -35,9 +45,11 @@ module Counting : sig
   (** {1 Creating} *)
 
   val make : int -> t
-  (** [make n] returns a semaphore with [n] permits. Because this is Stdlib's
-      signature, you name it by {!Concord.Tools.Debug.val-name}. Reports don't
-      say which tasks have the permits, because any task may release one.
+  (** [make n] returns a semaphore with [n] permits.
+
+      Because this is Stdlib's signature, you name it by
+      {!Concord.Tools.Debug.val-name}. Reports don't say which tasks have the
+      permits, because any task may release one.
 
       - {b Raises} [Invalid_argument] if [n] is negative. *)
 
@@ -145,16 +157,26 @@ module Counting : sig
       task counts until it is unwound. *)
 end
 
-(** One permit or none. *)
+(** One permit or none, as in Stdlib's [Semaphore.Binary].
+
+    {[
+      # let printer = Semaphore.Binary.make true in
+        Semaphore.Binary.with_permit printer (fun () ->
+            Semaphore.Binary.try_acquire printer)
+      - : bool = false
+    ]}
+
+    See also the page on {{!/concord/stdlib}Stdlib}. *)
 module Binary : sig
   type t
   (** A semaphore. *)
 
   val make : bool -> t
   (** [make available] returns a semaphore with one permit if [available] is
-      [true], and with none otherwise. It is named as in {!Counting.make}.
-      Reports don't say which task has the permit, because another task often
-      releases it. *)
+      [true], and with none otherwise.
+
+      It is named as in {!Counting.make}. Reports don't say which task has the
+      permit, because another task often releases it. *)
 
   val make_in_order : bool -> t
   (** [make_in_order available] does the same as {!make}, but newcomers never

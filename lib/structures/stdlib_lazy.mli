@@ -12,4 +12,4 @@ val force :
 (** [force l ~owner ~await] forces [l], protected, on behalf of the lazy value
     [owner], unless another owner is forcing it.
 
-    @raise Being_forced if code without an owner is forcing [l]. *)
+    - {b Raises} {!Being_forced} if code without an owner is forcing [l]. *)

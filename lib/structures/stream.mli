@@ -28,15 +28,19 @@
     return [None], {!try_add} may return [false], and {!Closed} may come a
     moment later. Blocking operations wait for these items.
 
-    See also the page on {{!/concord/eio}Eio}. *)
+    See also the pages on {{!/concord/stdlib}Stdlib}, {{!/concord/eio}Eio},
+    {{!/concord/lwt}Lwt}, {{!/concord/async}Async} and
+    {{!/concord/domainslib}Domainslib}. *)
 
 type 'a t
 (** A stream of items of type ['a]. *)
 
 exception Closed
-(** The structure is closed. All structures that can be closed raise the same
-    exception. If a choice has several of them, use {!next_evt} or
-    {!Concord.Event.to_result} to find out which one was closed.
+(** The structure is closed.
+
+    All structures that can be closed raise the same exception. If a choice has
+    several of them, use {!next_evt} or {!Concord.Event.to_result} to find out
+    which one was closed.
 
     [Printexc.to_string] names the structure that raised it most recently in the
     printing thread. So print the exception before another structure raises it.
@@ -47,8 +51,10 @@ exception Closed
 
 val create : int -> 'a t
 (** [create capacity] returns an empty stream that holds at most [capacity]
-    items. It uses memory only for the items that are in it. Because this is
-    Eio's signature, you name a stream by {!Concord.Tools.Debug.val-name}.
+    items.
+
+    It uses memory only for the items that are in it. Because this is Eio's
+    signature, you name a stream by {!Concord.Tools.Debug.val-name}.
 
     - {b Raises} [Invalid_argument] if [capacity] is less than 1. *)
 
@@ -61,30 +67,29 @@ val add : 'a t -> 'a -> unit
     - {b Cancelled} while suspended, it raises the host's exception and has
       added nothing, and no other waiter loses its turn. Once [x] was added, it
       returns normally, even if the task is cancelled.
-
-    @raise Closed if [t] is closed before [x] was added. *)
+    - {b Raises} {!Closed} if [t] is closed before [x] was added. *)
 
 val try_add : 'a t -> 'a -> bool
 (** [try_add t x] adds [x] and returns [true], unless [t] is full or other tasks
     wait to add. Then it returns [false].
 
-    @raise Closed if [t] is closed. *)
+    - {b Raises} {!Closed} if [t] is closed. *)
 
 val add_evt : 'a t -> 'a -> unit Event.t
 (** [add_evt t x] is the event of {!add}. Performing it raises {!Closed} as
     {!add} does. *)
 
 val add_seq : 'a t -> 'a Seq.t -> unit
-(** [add_seq t seq] adds each item of [seq]. It forces the sequence only as far
-    as there is room. For example, [add_seq t (to_seq u)] moves all present and
-    future items of [u] into [t].
+(** [add_seq t seq] adds each item of [seq].
+
+    It forces the sequence only as far as there is room. For example,
+    [add_seq t (to_seq u)] moves all present and future items of [u] into [t].
 
     - {b Suspends} where {!add} and [seq] do.
     - {b Cancelled} while suspended, the items that were added stay in [t]. If
       [seq] removes its items from another structure, the item that waits to be
       added is lost, but no other.
-
-    @raise Closed if [t] is closed before the end of [seq]. *)
+    - {b Raises} {!Closed} if [t] is closed before the end of [seq]. *)
 
 (** {1 Taking} *)
 
@@ -95,14 +100,13 @@ val take : 'a t -> 'a
     - {b Cancelled} while suspended, it has removed nothing.
     - {b Cost}: amortised O(1). From time to time, one call moves all added
       items to the front of the queue, at 10 to 50 ns each.
-
-    @raise Closed if [t] is closed and empty. *)
+    - {b Raises} {!Closed} if [t] is closed and empty. *)
 
 val try_take : 'a t -> 'a option
 (** [try_take t] removes the first item and returns it, or returns [None] if [t]
     is empty.
 
-    @raise Closed if [t] is closed and empty. *)
+    - {b Raises} {!Closed} if [t] is closed and empty. *)
 
 val take_nonblocking : 'a t -> 'a option
 (** [take_nonblocking t] does the same as {!try_take}, but also returns [None]
@@ -114,6 +118,7 @@ val take_evt : 'a t -> 'a Event.t
 
 val drain : 'a t -> 'a list
 (** [drain t] removes all items at once and returns them, the first one first.
+
     It returns [[]] if [t] is empty, even if [t] is closed. If another task adds
     an item during the call, the item may stay.
 
@@ -125,10 +130,11 @@ include Reader.S with type 'a t := 'a t
 (** {1 Closing} *)
 
 val close : 'a t -> unit
-(** [close t] marks the end of [t]. From then on, adding raises {!Closed}, also
-    in tasks that wait to add. The items in [t] can still be taken. After the
-    last one, taking raises {!Closed} too, also in tasks that wait to take. A
-    second call does nothing.
+(** [close t] marks the end of [t].
+
+    From then on, adding raises {!Closed}, also in tasks that wait to add. The
+    items in [t] can still be taken. After the last one, taking raises {!Closed}
+    too, also in tasks that wait to take. A second call does nothing.
 
     - {b Cost}: O(n) for [n] waiting tasks. *)
 

@@ -27,7 +27,10 @@
     Operations without a {b Suspends} line never suspend and perform no effect,
     so you can call them from signal handlers, finalisers and callbacks.
     Operations without a {b Cost} line take O(1) time, and cancelling a wait
-    takes amortised O(1) time. *)
+    takes amortised O(1) time.
+
+    See also the pages on {{!/concord/stdlib}Stdlib}, {{!/concord/eio}Eio},
+    {{!/concord/lwt}Lwt} and {{!/concord/async}Async}. *)
 
 type 'a t
 (** A watched value of type ['a]. *)
@@ -55,28 +58,28 @@ val set : 'a t -> 'a -> unit
     old value.
 
     - {b Cost}: O(n) for [n] waiting tasks.
-
-    @raise Closed if [t] is closed. *)
+    - {b Raises} {!Closed} if [t] is closed. *)
 
 val changed : 'a t -> since:version -> 'a * version
 (** [changed t ~since] waits until the version is no longer [since], and returns
-    the latest value and its version. A task that had to wait gets the value of
-    the {!set} that resumed it, even if the value is replaced before the task
-    continues.
+    the latest value and its version.
+
+    A task that had to wait gets the value of the {!set} that resumed it, even
+    if the value is replaced before the task continues.
 
     - {b Suspends} while the version is [since].
     - {b Cancelled} while suspended, it has changed nothing. If you call it
       again with the same [since], you don't miss a change.
-
-    @raise Closed if [t] is closed and the version is [since]. *)
+    - {b Raises} {!Closed} if [t] is closed and the version is [since]. *)
 
 val changed_evt : 'a t -> since:version -> ('a * version) Event.t
 (** [changed_evt t ~since] is the event of {!changed}. *)
 
 val close : 'a t -> unit
-(** [close t] announces that the value won't change any more. If a task has not
-    seen the last value, {!changed} still returns it. Otherwise {!changed}
-    raises {!Closed}. A second call does nothing.
+(** [close t] announces that the value won't change any more.
+
+    If a task has not seen the last value, {!changed} still returns it.
+    Otherwise {!changed} raises {!Closed}. A second call does nothing.
 
     - {b Cost}: O(n) for [n] waiting tasks. *)
 

@@ -35,7 +35,9 @@
     even before that task runs again. While another task is moving such an item,
     non-blocking operations may miss it briefly. For example, {!try_take} and
     {!try_add} may return [None], and {!Closed} may come a moment later.
-    Blocking operations wait for the item. *)
+    Blocking operations wait for the item.
+
+    See also the page on {{!/concord/domainslib}Domainslib}. *)
 
 type 'a t
 (** A queue of items of type ['a]. *)
@@ -61,30 +63,30 @@ val add : 'a t -> 'a -> 'a ticket
     - {b Cancelled} while suspended, it raises the host's exception and has
       added nothing, and no other waiter loses its turn. Once [x] was added, it
       returns normally, even if the task is cancelled.
-
-    @raise Closed if [t] is closed before [x] was added. *)
+    - {b Raises} {!Closed} if [t] is closed before [x] was added. *)
 
 val try_add : 'a t -> 'a -> 'a ticket option
 (** [try_add t x] adds [x] and returns a ticket for it, or returns [None] if
     there is no room.
 
-    @raise Closed if [t] is closed. *)
+    - {b Raises} {!Closed} if [t] is closed. *)
 
 val add_evt : 'a t -> 'a -> 'a ticket Event.t
 (** [add_evt t x] is the event of {!add}. If a choice performs another
     alternative, nothing is added. *)
 
 val withdraw : 'a ticket -> bool
-(** [withdraw ticket] removes the item from the queue and returns [true]. Then
-    no task will take the item, and a task that waits to add gets its slot. You
-    can withdraw items from a closed queue as well.
+(** [withdraw ticket] removes the item from the queue and returns [true], or
+    returns [false] if the item is no longer there.
 
-    It returns [false] if the item is no longer in the queue. For example, a
-    task has taken it or is just being given it, or the item was already
-    withdrawn or drained. (In one rare case it returns [false] for an item that
-    is taken later. The task that is just being given the item has been
-    cancelled, and no other task waits to take. Then the item stays in the
-    queue.) *)
+    After [true] no task will take the item, and a task that waits to add gets
+    its slot. You can withdraw items from a closed queue as well.
+
+    [false] has several reasons. For example, a task has taken it or is just
+    being given it, or the item was already withdrawn or drained. (In one rare
+    case it returns [false] for an item that is taken later. The task that is
+    just being given the item has been cancelled, and no other task waits to
+    take. Then the item stays in the queue.) *)
 
 val add_seq : 'a t -> 'a Seq.t -> unit
 (** [add_seq t seq] adds each item of [seq], as {!Stream.add_seq} does. You get
@@ -92,8 +94,7 @@ val add_seq : 'a t -> 'a Seq.t -> unit
 
     - {b Suspends} where {!add} and [seq] do.
     - {b Cancelled} while suspended, the items that were added stay in [t].
-
-    @raise Closed if [t] is closed before the end of [seq]. *)
+    - {b Raises} {!Closed} if [t] is closed before the end of [seq]. *)
 
 (** {1 Taking} *)
 
@@ -102,14 +103,13 @@ val take : 'a t -> 'a
 
     - {b Suspends} while [t] is empty.
     - {b Cancelled} while suspended, it has removed nothing.
-
-    @raise Closed if [t] is closed and empty. *)
+    - {b Raises} {!Closed} if [t] is closed and empty. *)
 
 val try_take : 'a t -> 'a option
 (** [try_take t] removes the first item and returns it, or returns [None] if [t]
     is empty.
 
-    @raise Closed if [t] is closed and empty. *)
+    - {b Raises} {!Closed} if [t] is closed and empty. *)
 
 val take_nonblocking : 'a t -> 'a option
 (** [take_nonblocking t] does the same as {!try_take}, but also returns [None]
@@ -131,10 +131,11 @@ include Reader.S with type 'a t := 'a t
 (** {1 Closing} *)
 
 val close : 'a t -> unit
-(** [close t] marks the end of [t]. From then on, adding raises {!Closed}, also
-    in tasks that wait to add. The items in [t] can still be taken. After the
-    last one, taking raises {!Closed} too, also in tasks that wait to take. A
-    second call does nothing.
+(** [close t] marks the end of [t].
+
+    From then on, adding raises {!Closed}, also in tasks that wait to add. The
+    items in [t] can still be taken. After the last one, taking raises {!Closed}
+    too, also in tasks that wait to take. A second call does nothing.
 
     - {b Cost}: O(m) for [m] waiting tasks. *)
 

@@ -68,8 +68,8 @@ val run : (t -> 'a) -> 'a
       scope or switch there. On other hosts, that of {!Concord_fifo.run}, which
       is some microseconds.
     - {b Raises} [e] if [body] or a task of the scope raises [e].
-
-    @raise Cancelled if {!cancel} was called, and then [body] was cancelled. *)
+    - {b Raises} {!Cancelled} if {!cancel} was called, and then [body] was
+      cancelled. *)
 
 val fork : t -> (unit -> unit) -> unit
 (** [fork t f] runs [f] in a new task of [t]. The task may begin before [fork]
@@ -122,9 +122,11 @@ val fork_promise : t -> (unit -> 'a) -> 'a Promise.t
       those of {!fork} too. *)
 
 val cancel : t -> unit
-(** [cancel t] cancels the tasks and the body of [t]. The host's exception is
-    raised where they wait. This isn't a failure, so {!run} returns normally if
-    the body does. For example, a body can stop the tasks beside it:
+(** [cancel t] cancels the tasks and the body of [t].
+
+    The host's exception is raised where they wait. This isn't a failure, so
+    {!run} returns normally if the body does. For example, a body can stop the
+    tasks beside it:
 
     {[
       # Scope.run (fun scope ->

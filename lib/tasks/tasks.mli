@@ -52,8 +52,10 @@ val both : (unit -> 'a) -> (unit -> 'b) -> 'a * 'b
 
 val all : (unit -> 'a) list -> 'a list
 (** [all fs] runs all functions of the list at once, and returns their values in
-    the order of the list. They begin in that order. The calling task runs the
-    last one, and the others run in new tasks.
+    the order of the list.
+
+    They begin in that order. The calling task runs the last one, and the others
+    run in new tasks.
 
     {[
       # let double n () = 2 * n in
@@ -97,8 +99,10 @@ val first : ?combine:('a -> 'a -> 'a) -> (unit -> 'a) -> (unit -> 'a) -> 'a
       returned. If both raise, the first exception counts. *)
 
 val any : ?combine:('a -> 'a -> 'a) -> (unit -> 'a) list -> 'a
-(** [any fs] does the same as {!first} for any number of functions. They begin
-    in the order of the list. Once one of them has returned, no other begins.
+(** [any fs] does the same as {!first} for any number of functions.
+
+    They begin in the order of the list. Once one of them has returned, no other
+    begins.
 
     {[
       # let after seconds v () = Tasks.sleep seconds; v in
@@ -113,6 +117,7 @@ val any : ?combine:('a -> 'a -> 'a) -> (unit -> 'a) list -> 'a
 
 val iter : ?max_tasks:int -> ('a -> unit) -> 'a list -> unit
 (** [iter f xs] calls [f x] for each [x] of the list at once, in a task each.
+
     With [~max_tasks:n], at most [n] tasks run at a time. The calling task is
     one of them. The calls begin in the order of the list.
 
@@ -159,9 +164,11 @@ val map : ?max_tasks:int -> ('a -> 'b) -> 'a list -> 'b list
 (** {1 Time} *)
 
 val with_timeout : float -> (unit -> 'a) -> 'a option
-(** [with_timeout seconds f] calls [f ()] and returns [Some v]. If that takes
-    longer than [seconds], it cancels [f], waits until [f] is unwound, and
-    returns [None]. [f] runs in the calling task.
+(** [with_timeout seconds f] calls [f ()] and returns [Some v], or cancels [f]
+    and returns [None] if that takes longer than [seconds].
+
+    [f] runs in the calling task. If it is cancelled, [with_timeout] returns
+    after [f] is unwound.
 
     {[
       # let box : int Mvar.t = Mvar.create_empty () in

@@ -27,7 +27,7 @@
 
     All names of Stdlib's [Event] are here too. The idea is from John Reppy's
     Concurrent ML. See also the pages on {{!/concord/stdlib}Stdlib},
-    {{!/concord/lwt}Lwt} and {{!/concord/async}Async}.
+    {{!/concord/eio}Eio}, {{!/concord/lwt}Lwt} and {{!/concord/async}Async}.
 
     {1 Guarantees of a choice}
 
@@ -80,8 +80,10 @@ val poll : 'a t -> 'a option
 
 val sync_before : float -> 'a t -> 'a option
 (** [sync_before seconds t] performs [t] and returns [Some v], or returns [None]
-    if [t] has to wait for longer than [seconds]. In the second case, [t] was
-    not performed. If [seconds] is not positive, it is {!poll}.
+    if [t] has to wait for longer than [seconds].
+
+    In the second case, [t] was not performed. If [seconds] is not positive, it
+    is {!poll}.
 
     {[
       # let mutex = Mutex.create () in
@@ -119,9 +121,10 @@ val choose : 'a t list -> 'a t
     - {b Cost}: O(1), and O(n) to perform a choice of [n] alternatives. *)
 
 val wrap : 'a t -> ('a -> 'b) -> 'b t
-(** [wrap t f] performs [t], and then returns [f v] for its value [v]. [f] runs
-    in the task that performs the event. If the task suspends in [f] and is
-    cancelled there, [t] has already been performed. *)
+(** [wrap t f] performs [t], and then returns [f v] for its value [v].
+
+    [f] runs in the task that performs the event. If the task suspends in [f]
+    and is cancelled there, [t] has already been performed. *)
 
 val wrap_abort : 'a t -> (unit -> unit) -> 'a t
 (** [wrap_abort t f] is [t], but it calls [f ()] if [t] is not performed. That
@@ -183,21 +186,25 @@ val new_channel : unit -> 'a channel
 (** [new_channel] is {!Channel.create}. *)
 
 val send : 'a channel -> 'a -> unit t
-(** [send channel v] gives [v] to a task that performs {!receive}. Both are
-    performed together. Performing it raises {!Channel.Closed} if the channel is
-    closed. Waiting tasks are served in the order in which they arrived. *)
+(** [send channel v] gives [v] to a task that performs {!receive}.
+
+    Both are performed together. Performing it raises {!Channel.Closed} if the
+    channel is closed. Waiting tasks are served in the order in which they
+    arrived. *)
 
 val receive : 'a channel -> 'a t
-(** [receive channel] returns the value of a task that performs {!send}. Both
-    are performed together. Performing it raises {!Channel.Closed} if the
+(** [receive channel] returns the value of a task that performs {!send}.
+
+    Both are performed together. Performing it raises {!Channel.Closed} if the
     channel is closed. *)
 
 (** {1 Priorities, stopping and loops} *)
 
 val prefer : 'a t list -> 'a t
-(** [prefer ts] performs the first of [ts] that is ready. If none is ready, it
-    waits as {!choose} does, for the one that comes first. In a choice with
-    others, [prefer ts] is as likely as each of them.
+(** [prefer ts] performs the first of [ts] that is ready.
+
+    If none is ready, it waits as {!choose} does, for the one that comes first.
+    In a choice with others, [prefer ts] is as likely as each of them.
 
     {[
       # let urgent = Mailbox.create () and others = Mailbox.create () in
@@ -212,8 +219,10 @@ val prefer : 'a t list -> 'a t
 
 val unless : 'stop t -> 'a t -> 'a option t
 (** [unless stop t] returns [Some v] if [t] is performed with the value [v], and
-    [None] if [stop] is performed instead. If both are ready, it performs [stop]
-    and not [t]. If none is ready, it waits for the one that comes first.
+    [None] if [stop] is performed instead.
+
+    If both are ready, it performs [stop] and not [t]. If none is ready, it
+    waits for the one that comes first.
 
     For example, a service takes jobs until it is told to stop. The remaining
     jobs stay in the queue:
@@ -370,10 +379,11 @@ val make_by :
 
 val wrap_withdraw : 'a t -> (unit -> unit) -> 'a t
 (** [wrap_withdraw t f] does the same as {!wrap_abort}, but [f] runs before the
-    functions given to {!wrap}. It is for an operation that has to undo
-    something before the user's functions run. [f] also runs if an attempt of an
-    operation inside raises, because that operation was chosen but not
-    performed. *)
+    functions given to {!wrap}.
+
+    It is for an operation that has to undo something before the user's
+    functions run. [f] also runs if an attempt of an operation inside raises,
+    because that operation was chosen but not performed. *)
 
 (** For {!Concord.Tools.Monadic} and [concord-schedulers] only. *)
 
@@ -390,8 +400,10 @@ type 'a simple =
 
 val simple : 'a t -> 'a simple option
 (** [simple t] returns the one operation that [t] waits for, and its
-    continuation. It returns [None] for a choice and for other events that only
-    {!sync} can perform. See {!Concord.Tools.Monadic}. *)
+    continuation.
+
+    It returns [None] for a choice and for other events that only {!sync} can
+    perform. See {!Concord.Tools.Monadic}. *)
 
 val rounds : 'a t list -> unit -> 'a
 (** [rounds ts] returns a function that performs one round of {!loop}. Only one

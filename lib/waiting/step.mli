@@ -130,9 +130,10 @@ val finished : ('s, unit) next
 val resume_all :
   ('x, 'a) Waiters.t -> ('a, exn) result -> ('s, 'r) next -> ('s, 'r) next
 (** [resume_all waiters outcome next] resumes all waiters of the queue in their
-    order, whether they accept or refuse. Then [next] follows. It takes O(n)
-    time. For example, this makes all takers of the box above raise an
-    exception:
+    order, whether they accept or refuse.
+
+    Then [next] follows. It takes O(n) time. For example, this makes all takers
+    of the box above raise an exception:
 
     {[
     # let fail e : _ box -> _ Step.t = function
@@ -150,9 +151,10 @@ val resume_and_count :
   (int -> ('s, 'r) next) ->
   ('s, 'r) next
 (** [resume_and_count waiters outcome k] does the same as {!resume_all}, but
-    [k n] follows, where [n] is the number of waiters that were resumed. A
-    cancelled task that is not unwound yet counts. An alternative counts only if
-    its choice took it. *)
+    [k n] follows, where [n] is the number of waiters that were resumed.
+
+    A cancelled task that is not unwound yet counts. An alternative counts only
+    if its choice took it. *)
 
 (** {2 Performing a step}
 
@@ -210,11 +212,12 @@ val within :
   'x ->
   (unit -> 'b) ->
   'b
-(** [within ~fast word step x f] calls [f ()]. When [f] returns or raises, it
-    performs [step] {!surely}. Then it returns the result, or raises the
-    exception with its backtrace. Here [fast] must neither allocate nor end in a
-    call, because a signal handler that raises in it would leave the structure
-    held.
+(** [within ~fast word step x f] calls [f ()], and performs [step] {!surely}
+    when [f] returns or raises.
+
+    Then it returns the result, or raises the exception with its backtrace. Here
+    [fast] must neither allocate nor end in a call, because a signal handler
+    that raises in it would leave the structure held.
 
     - {b Raises} [e] if [f ()] raises [e]. Otherwise it raises the exception of
       [surely]. *)
@@ -227,8 +230,10 @@ val replacing :
   'a ->
   'b
 (** [replacing ~fast word step f old] does the same as {!within}, for a
-    structure that holds a value. If [f old] returns [(v, result)], it gives
-    back [v] and returns [result]. If [f old] raises, it gives back [old]. *)
+    structure that holds a value.
+
+    If [f old] returns [(v, result)], it gives back [v] and returns [result]. If
+    [f old] raises, it gives back [old]. *)
 
 (** {2 Waiting} *)
 
@@ -267,10 +272,11 @@ val enlist :
   ('x, 'a) Waiter.t ->
   bool
 (** [enlist word step queue waiter] puts the waiter into its queue and returns
-    [true], if its step returns {!Wait}. It also does so if the step would
-    return {!Wait} after some waiters have refused. These are withdrawn waiters,
-    and alternatives of the waiter's own choice. Otherwise it does nothing and
-    returns [false].
+    [true], if its step returns {!Wait}.
+
+    It also does so if the step would return {!Wait} after some waiters have
+    refused. These are withdrawn waiters, and alternatives of the waiter's own
+    choice. Otherwise it does nothing and returns [false].
 
     The step shows that others may refuse by [refused = Again] in its first
     {!Hand_over}. *)
@@ -294,9 +300,10 @@ val withdraw_by :
   ('x, 'a) Waiter.t ->
   unit
 (** [withdraw_by word step w] performs the step {!surely}, which counts [w] as
-    withdrawn in the state. From then on [w] is withdrawn and is not counted
-    again, even if a signal handler raises. It is for structures where more than
-    a queue changes. *)
+    withdrawn in the state.
+
+    From then on [w] is withdrawn and is not counted again, even if a signal
+    handler raises. It is for structures where more than a queue changes. *)
 
 val leave : 's Atomic.t -> _ Waiter.t -> ('s -> 's) -> unit
 (** [leave word w f] replaces the state by [f] of it. From then on [w] is
@@ -309,9 +316,10 @@ val leave : 's Atomic.t -> _ Waiter.t -> ('s -> 's) -> unit
 type 'r owed
 
 val owing : 's Atomic.t -> ('s, 'r) next -> 'r owed
-(** [owing word next] returns the chain that has to follow the change. Call it
-    before the change, because a signal handler may raise where something is
-    allocated. [next] must not begin with {!Again}. *)
+(** [owing word next] returns the chain that has to follow the change.
+
+    Call it before the change, because a signal handler may raise where
+    something is allocated. [next] must not begin with {!Again}. *)
 
 val pay : 'r owed -> 'r
 (** [pay owed] performs the chain. Call it right after the change. *)

@@ -59,17 +59,26 @@
     val pass_evt : state Atomic.t -> unit Event.t = <fun>
     # let open_ gate = Step.perform gate open_step ()
     val open_ : state Atomic.t -> unit = <fun>
-    ]}
+    ]} *)
 
-    @canonical Concord.Tools.Structure_kit *)
+(* They are signatures and not aliases, and there is no [@canonical] above, because
+   otherwise odoc 3.2 makes no pages of them. *)
 
 (** {1 Waiters} *)
 
-module Waiter = Waiter
-(** A waiter is one wait of one task, or one alternative of a choice. *)
+module Waiter : sig
+  (** @inline *)
+  include module type of struct
+    include Waiter
+  end
+end
 
-module Waiters = Waiters
-(** A queue of waiters. *)
+module Waiters : sig
+  (** @inline *)
+  include module type of struct
+    include Waiters
+  end
+end
 
 type ('x, 'a) waiter = ('x, 'a) Waiter.t = private {
   arg : 'x;
@@ -86,8 +95,12 @@ type ('x, 'a) waiter = ('x, 'a) Waiter.t = private {
 
 (** {1 Steps} *)
 
-module Step = Step
-(** Steps are pure functions that say what an operation does to the state. *)
+module Step : sig
+  (** @inline *)
+  include module type of struct
+    include Step
+  end
+end
 
 (** {1 Operations} *)
 
@@ -198,9 +211,11 @@ val attempt : ('t, 'x, 'a) operation -> 't -> 'x -> 'a option
 
 val wait : ('t, 'x, 'a) operation -> 't -> 'x -> 'a
 (** [wait operation t arg] performs the operation. If it has to wait, the task
-    suspends as a waiter of [t]. It keeps S1 and S3. A structure may first call
-    {!attempt} or a fast path of its own, because that saves a suspension if the
-    operation doesn't have to wait.
+    suspends as a waiter of [t].
+
+    [wait] keeps S1 and S3. A structure may first call {!attempt} or a fast path
+    of its own, because that saves a suspension if the operation doesn't have to
+    wait.
 
     - {b Suspends} while the operation must wait. Before that it may spin.
     - {b Cancelled} while suspended: the waiter is withdrawn, and the host's
@@ -216,17 +231,22 @@ val block :
   ('x, 'a) waiter ->
   (('a, exn) result -> bool) ->
   'a option
-(** [block operation t waiter] is the function that {!wait} suspends with. It
-    keeps S1, and the waiter has to be a fresh one. Use it in a style that
+(** [block operation t waiter] is the function that {!wait} suspends with.
+
+    It keeps S1, and the waiter has to be a fresh one. Use it in a style that
     doesn't suspend by the effect. *)
 
 val withdraw : ('t, 'x, 'a) operation -> 't -> ('x, 'a) waiter -> unit
 (** [withdraw operation t waiter] marks the waiter as withdrawn, and withdraws
-    it from the structure. If it is withdrawn already, [withdraw] does nothing.
-    Call it when a suspension by {!block} has raised. *)
+    it from the structure.
+
+    If it is withdrawn already, [withdraw] does nothing. Call it when a
+    suspension by {!block} has raised. *)
 
 val update : 's Atomic.t -> ('s -> 's) -> unit
 (** [update t f] replaces the state [s] of [t] by [f s], in one step, unless
-    [f s] is [s] itself. If another task was faster, it calls [f] again. If [f]
-    raises, [t] stays as it is. Use it in the [withdraw] of an operation
-    {!By_hand}, together with {!Waiters.count_withdrawn}. *)
+    [f s] is [s] itself.
+
+    If another task was faster, it calls [f] again. If [f] raises, [t] stays as
+    it is. Use it in the [withdraw] of an operation {!By_hand}, together with
+    {!Waiters.count_withdrawn}. *)

@@ -6,6 +6,14 @@
     is withdrawn if its task was cancelled, if it has refused, or if its choice
     took an alternative. A withdrawn waiter may still be in its queue.
 
+    {[
+      # open Concord.Tools.Structure_kit
+      # let waiter = Waiter.make "an argument" in
+        Waiter.mark_withdrawn waiter;
+        (waiter.arg, Waiter.is_live waiter, Waiter.is_withdrawn waiter)
+      - : string * bool * bool = ("an argument", false, true)
+    ]}
+
     @canonical Concord.Tools.Structure_kit.Waiter *)
 
 type choice = bool Atomic.t
@@ -44,10 +52,11 @@ val mark_withdrawn : _ t -> unit
     {!Waiters.count_withdrawn}. *)
 
 val resume : (_, 'a) t -> ('a, exn) result -> bool
-(** [resume w outcome] resumes a waiter that was taken out of its queue, and
-    returns [true]. It returns [false] if the waiter refuses, because it was
-    cancelled or its task took another alternative. In that case, the waiter has
-    consumed nothing and is withdrawn.
+(** [resume w outcome] resumes a waiter that was taken out of its queue and
+    returns [true], or returns [false] if the waiter refuses.
+
+    A waiter refuses if it was cancelled, or if its task took another
+    alternative. In that case, it has consumed nothing and is withdrawn.
 
     Call it only in operations that you write by hand. In a step, let the driver
     resume the waiter ({!Step.Hand_over}), because it completes the operation

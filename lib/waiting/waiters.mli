@@ -32,8 +32,12 @@ val is_empty : ('x, 'a) t -> bool
 
 val length : ('x, 'a) t -> int
 (** [length t] is the number of waiters, without those that were counted as
-    withdrawn. It is exact, unless a waiter withdraws while others withdraw or
-    are resumed. O(1). *)
+    withdrawn.
+
+    It is exact, unless a waiter withdraws while others withdraw or are resumed.
+    O(1). *)
+
+(** {2 Adding and removing} *)
 
 val push : ('x, 'a) t -> ('x, 'a) Waiter.t -> ('x, 'a) t
 (** [push t w] adds [w] at the end. O(1). *)
@@ -47,15 +51,19 @@ val head : ('x, 'a) t -> ('x, 'a) Waiter.t
     - {b Raises} [Invalid_argument] if the queue is empty. *)
 
 val tail : ('x, 'a) t -> ('x, 'a) t
-(** [tail t] is the queue without its {!head}. If the head was withdrawn, the
-    count is one less. If all the others are withdrawn, the result is empty.
-    Amortised O(1).
+(** [tail t] is the queue without its {!head}.
+
+    If the head was withdrawn, the count is one less. If all the others are
+    withdrawn, the result is empty. Amortised O(1).
 
     - {b Raises} [Invalid_argument] if the queue is empty. *)
 
 val count_withdrawn : ('x, 'a) t -> ('x, 'a) t
-(** [count_withdrawn t] counts one more waiter of the queue as withdrawn. Call
-    it after {!Waiter.mark_withdrawn}. Amortised O(1). *)
+(** [count_withdrawn t] counts one more waiter of the queue as withdrawn.
+
+    Call it after {!Waiter.mark_withdrawn}. Amortised O(1). *)
+
+(** {2 All waiters} *)
 
 val iter : (('x, 'a) Waiter.t -> unit) -> ('x, 'a) t -> unit
 (** [iter f t] calls [f] for each waiter in the order in which they arrived,

@@ -7,8 +7,13 @@
     name them like this. No module of the user's hides this one. *)
 
 val force : 'a Concord.Lazy.t -> 'a
+(** {!Concord.Lazy.force}. *)
+
 val from_fun : (unit -> 'a) -> 'a Concord.Lazy.t
+(** {!Concord.Lazy.from_fun}, without its optional argument. *)
+
 val from_val : 'a -> 'a Concord.Lazy.t
+(** {!Concord.Lazy.from_val}. *)
 
 (** {1 With the expected type}
 

@@ -38,6 +38,16 @@
     priorities. While an urgent task waits for a lock, the task that holds the
     lock may be behind others. *)
 
+(** Policies, each of which chooses among ready tasks. You need them only to
+    make another policy. {!Make} makes a scheduler of a policy.
+
+    {[
+      # let open Concord_policies.Policy in
+        let ready = Lifo.create () in
+        List.iter (Lifo.add ready () Forked) [ "a"; "b" ];
+        Lifo.take ready
+      - : string option = Some "b"
+    ]} *)
 module Policy : sig
   type reason = Policy.reason =
     | Forked  (** The task has not begun. *)
@@ -57,6 +67,7 @@ module Policy : sig
     (** The data by which the policy orders tasks. *)
 
     val default : priority
+    (** The priority of a task that was given none. *)
 
     type 'a t
     (** The ready tasks of one run. *)
@@ -78,9 +89,16 @@ module Policy : sig
   end
 
   module Fifo : S with type priority = unit
+  (** The policy of {!Concord_policies.Fifo}. *)
+
   module Lifo : S with type priority = unit
+  (** The policy of {!Concord_policies.Lifo}. *)
+
   module Levels : S with type priority = int
+  (** The policy of {!Concord_policies.Levels}. *)
+
   module Deadline : S with type priority = float
+  (** The policy of {!Concord_policies.Deadline}. *)
 end
 
 (** A scheduler. *)
@@ -88,9 +106,10 @@ module type S = sig
   type priority
 
   val run : ?priority:priority -> (unit -> 'a) -> 'a
-  (** [run main] calls [main ()] in a task. It returns or raises the outcome of
-      [main] after all tasks have ended. [priority] is that of the first task,
-      by default the policy's default.
+  (** [run main] calls [main ()] in a task, and returns or raises its outcome
+      after all tasks have ended.
+
+      [priority] is that of the first task, by default the policy's default.
 
       Each run has its own tasks. You can call [run] inside a task of another
       scheduler, or of this one.
@@ -107,9 +126,11 @@ module type S = sig
 
   val with_priority : priority -> (unit -> 'a) -> 'a
   (** [with_priority p f] is [f ()], with [p] as the priority of the calling
-      task until [f] ends. Tasks that are forked meanwhile inherit [p] for their
-      whole life. The priority counts from the next time when the task becomes
-      ready, because the calling task continues at once.
+      task until [f] ends.
+
+      Tasks that are forked meanwhile inherit [p] for their whole life. The
+      priority counts from the next time when the task becomes ready, because
+      the calling task continues at once.
 
       - {b Raises} [Invalid_argument] if the caller is not a task of this
         scheduler. *)
@@ -123,20 +144,52 @@ exception Cancelled
 module Fifo : S with type priority = unit
 (** The task that became ready first runs first. This is fair, because each
     ready task runs in its turn. [Concord_fifo] has the same order, and is
-    faster. O(1). *)
+    faster. O(1).
+
+    {[
+      # Concord_policies.Fifo.run @@ fun () ->
+        Scope.run @@ fun scope ->
+        List.iter (fun name -> Scope.fork scope (fun () -> say name)) [ "a"; "b" ]
+      a
+      b
+      - : unit = ()
+    ]} *)
 
 module Lifo : S with type priority = unit
 (** The task that became ready last runs first, whether it was forked or
     resumed. Tasks that yielded come last, in their order. So a program that
     forks a tree of tasks goes through the tree in depth, and keeps few tasks
     alive. This is not fair, because a task waits as long as others keep
-    becoming ready. O(1). *)
+    becoming ready. O(1).
+
+    {[
+      # Concord_policies.Lifo.run @@ fun () ->
+        Scope.run @@ fun scope ->
+        List.iter (fun name -> Scope.fork scope (fun () -> say name)) [ "a"; "b" ]
+      b
+      a
+      - : unit = ()
+    ]} *)
 
 module Levels : S with type priority = int
 (** The task with the lowest number runs first. Among equals, it is the task
     that became ready first. The default is 0. This is not fair, because a task
     waits as long as tasks of lower numbers keep becoming ready. O(log n) for
-    [n] numbers that are in use. *)
+    [n] numbers that are in use.
+
+    {[
+      # Concord_policies.Levels.run @@ fun () ->
+        Scope.run @@ fun scope ->
+        let fork (name, level) =
+          Concord_policies.Levels.with_priority level @@ fun () ->
+          Scope.fork scope (fun () -> say name)
+        in
+        List.iter fork [ ("later", 2); ("first", 0); ("soon", 1) ]
+      first
+      soon
+      later
+      - : unit = ()
+    ]} *)
 
 module Deadline : S with type priority = float
 (** The task with the earliest deadline runs first. Among equals, it is the task
@@ -144,7 +197,20 @@ module Deadline : S with type priority = float
     for example [Unix.gettimeofday]. The default is [infinity]. Nothing happens
     when a deadline is over, so use {!Concord.Tasks.with_timeout} for that. A
     task whose deadline stays the same for its whole life runs in the end. O(log
-    n) for [n] deadlines of ready tasks. *)
+    n) for [n] deadlines of ready tasks.
+
+    {[
+      # Concord_policies.Deadline.run @@ fun () ->
+        Scope.run @@ fun scope ->
+        let fork (name, time) =
+          Concord_policies.Deadline.with_priority time @@ fun () ->
+          Scope.fork scope (fun () -> say name)
+        in
+        List.iter fork [ ("at 9:30", 9.5); ("at 8:00", 8.) ]
+      at 8:00
+      at 9:30
+      - : unit = ()
+    ]} *)
 
 (** {1 A policy of your own} *)
 

@@ -77,9 +77,11 @@ exception Deadlock of int
     resume them (see {!Concord.Tools.Host_kit.may_be_woken}). *)
 
 exception Ended
-(** [Ended] ends a thread in direct style. [halt] and [stop] raise it. Once the
-    set was stopped, it is also raised where the thread waits. If your code
-    catches all exceptions, raise it again. *)
+(** [Ended] ends a thread in direct style.
+
+    [halt] and [stop] raise it. Once the set was stopped, it is also raised
+    where the thread waits. If your code catches all exceptions, raise it again.
+*)
 
 (** {2 Signatures} *)
 

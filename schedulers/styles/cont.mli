@@ -35,9 +35,11 @@ val callcc : ('a t -> 'a) -> 'a
     - {b Raises} [Invalid_argument] outside {!run}. *)
 
 val throw : 'a t -> 'a -> 'b
-(** [throw k v] continues with [k], with the value [v]. The code that would have
-    come after [throw] is dropped, and its finalisers run. ([throw] raises an
-    exception. Don't catch it on its way to {!run} or to {!callcc}.) *)
+(** [throw k v] continues with [k], with the value [v].
+
+    The code that would have come after [throw] is dropped, and its finalisers
+    run. ([throw] raises an exception. Don't catch it on its way to {!run} or to
+    {!callcc}.) *)
 
 val throw_exn : 'a t -> exn -> 'b
 (** [throw_exn k e] continues with [k], in which {!callcc} raises [e]. *)

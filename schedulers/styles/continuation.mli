@@ -3,6 +3,18 @@
     an ['a]. [>>=] makes that rest. Its work is done each time it is bound.
     (Section 5.2 of the paper.)
 
-    {b Stability}: experimental, may change in any release. *)
+    {b Stability}: experimental, may change in any release.
+
+    {[
+      # let open Continuation in
+        let box = make_mvar () in
+        spawn (fun () ->
+            let+ text = take_mvar box in
+            print_endline text);
+        spawn (fun () -> put_mvar box "hello");
+        start ()
+      hello
+      - : unit = ()
+    ]} *)
 
 include Signatures.Monadic with type 'a t = ('a -> unit) -> unit

@@ -3,6 +3,16 @@
     elsewhere, which returns to the scheduler. (Section 4.2 of the paper, by
     {!Prompt}.)
 
-    {b Stability}: experimental, may change in any release. *)
+    {b Stability}: experimental, may change in any release.
+
+    {[
+      # let open Delimited in
+        let box = make_mvar () in
+        spawn (fun () -> print_endline (take_mvar box));
+        spawn (fun () -> put_mvar box "hello");
+        start ()
+      hello
+      - : unit = ()
+    ]} *)
 
 include Signatures.Direct

@@ -41,19 +41,26 @@ type verdict =
   | Terminate  (** The event is handled, and the handler is removed. *)
 
 val create : ?source:(t -> unit) -> unit -> t
-(** [create ~source ()] is an event system. [source t] is called when all values
-    have been presented. If it adds nothing, {!run} ends. *)
+(** [create ~source ()] is an event system.
+
+    [source t] is called when all values have been presented. If it adds
+    nothing, {!run} ends. *)
 
 val event : t -> 'a event
-(** [event t] is a new event. O(1). It is collected when it is not used any
-    more. *)
+(** [event t] is a new event.
+
+    O(1). It is collected when it is not used any more. *)
 
 val add : 'a event -> 'a -> unit
-(** [add e v] makes [e] happen with [v]. O(1). Handlers may call it. *)
+(** [add e v] makes [e] happen with [v].
+
+    O(1). Handlers may call it. *)
 
 val on : 'a event -> ('a -> verdict) -> unit
-(** [on e f] adds a handler of one event. The handlers of an event are asked in
-    the order in which they were added, until one does not reject. O(1). *)
+(** [on e f] adds a handler of one event.
+
+    The handlers of an event are asked in the order in which they were added,
+    until one does not reject. O(1). *)
 
 val once : 'a event -> ('a -> unit) -> unit
 (** [once e f] is [on e f], for a handler that is removed just before [f] is

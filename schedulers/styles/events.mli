@@ -2,6 +2,16 @@
     operation that must wait makes an event, and adds a handler for the rest of
     the thread. (Section 5.4 of the paper.)
 
-    {b Stability}: experimental, may change in any release. *)
+    {b Stability}: experimental, may change in any release.
+
+    {[
+      # let open Events in
+        let box = make_mvar () in
+        spawn (fun () -> take_mvar box print_endline);
+        spawn (fun () -> put_mvar box "hello" ignore);
+        start ()
+      hello
+      - : unit = ()
+    ]} *)
 
 include Signatures.Trampolined

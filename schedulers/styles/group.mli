@@ -106,7 +106,7 @@ val enqueue_stack : 'd t -> (unit -> unit) -> unit
     {!raise_if_stopped}. *)
 
 val raise_if_stopped : 'd t -> unit
-(** @raise Ended if the group was stopped. *)
+(** Raises {!Ended} if the group was stopped. *)
 
 val wait :
   'd t ->

@@ -36,8 +36,10 @@ val case :
   ('a, 'b) Effect.Deep.continuation ->
   'b
 (** [case handle] is [handle], for one case of a handler that does not keep the
-    continuation. If [handle k] returns or raises without having resumed [k],
-    [case handle k] calls {!drop} before it returns or raises the same.
+    continuation.
+
+    If [handle k] returns or raises without having resumed [k], [case handle k]
+    calls {!drop} before it returns or raises the same.
 
     A handler that keeps continuations to resume them later, as a scheduler
     does, must not use it, because the continuations that it kept have ended. If
@@ -54,6 +56,7 @@ val case :
 
 val drop : ('a, 'b) Effect.Deep.continuation -> unit
 (** [drop k] discontinues [k] with {!Dropped}, so that the computation unwinds.
+
     If [k] was resumed before, it does nothing. The result of the computation,
     or of the handler for {!Dropped}, is dropped. The computation may perform
     further effects.

@@ -2,7 +2,19 @@
     promise of its result. [>>=] adds a function to those that wait for the
     promise. (Section 5.3 and Figure 7 of the paper, after Lwt.)
 
-    {b Stability}: experimental, may change in any release. *)
+    {b Stability}: experimental, may change in any release.
+
+    {[
+      # let open Promise in
+        let box = make_mvar () in
+        spawn (fun () ->
+            let+ text = take_mvar box in
+            print_endline text);
+        spawn (fun () -> put_mvar box "hello");
+        start ()
+      hello
+      - : unit = ()
+    ]} *)
 
 include Signatures.Monadic
 
@@ -23,9 +35,10 @@ val fulfill : 'a t -> 'a -> unit
     - {b Raises} [Invalid_argument] if [t] is ready. *)
 
 val connect : 'a t -> 'a t -> unit
-(** [connect t t'] makes [t] the same promise as [t']. If [t'] is blocked, this
-    is so at once, and the state of [t'] is a link from then on. Otherwise [t]
-    is fulfilled.
+(** [connect t t'] makes [t] the same promise as [t'].
+
+    If [t'] is blocked, this is so at once, and the state of [t'] is a link from
+    then on. Otherwise [t] is fulfilled.
 
     - {b Raises} [Invalid_argument] if [t] is ready. *)
 

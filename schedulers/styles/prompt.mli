@@ -44,6 +44,7 @@ val push_subcont : ('a, 'b) subcont -> (unit -> 'a) -> 'b
 
 val push_prompt_subcont : 'b t -> ('a, 'b) subcont -> (unit -> 'a) -> 'b
 (** [push_prompt_subcont p k f] is [push_prompt p (fun () -> push_subcont k f)].
+
     It doesn't put a second mark on the stack if [k] was taken at [p], so the
     stack does not grow if you do this again and again. *)
 
@@ -65,5 +66,6 @@ type 'b meaning = { meaning : 'a. 'a Effect.t -> ('a, 'b) body option }
 
 val push_prompt_with : 'b meaning -> 'b t -> (unit -> 'b) -> 'b
 (** [push_prompt_with meaning p f] is {!push_prompt}, except that an effect that
-    [f] performs means [shift0 p body], where [body] is its meaning. If its
-    meaning is [None], the effect goes to the next handler. *)
+    [f] performs means [shift0 p body], where [body] is its meaning.
+
+    If its meaning is [None], the effect goes to the next handler. *)

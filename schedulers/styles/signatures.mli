@@ -11,6 +11,8 @@
     {!Concord}, so threads of other styles and tasks of all hosts can wait in
     them too. *)
 module type Boxes = sig
+  (** {2 Boxes and queues} *)
+
   type 'a mvar = 'a Concord.Mvar.t
 
   val make_mvar : unit -> 'a mvar
@@ -33,6 +35,8 @@ end
     You can also call the operations that wait outside threads. *)
 module type Direct = sig
   include Boxes
+
+  (** {2 Threads} *)
 
   val spawn : (unit -> unit) -> unit
   (** [spawn f] adds a thread that calls [f ()]. Never waits, O(1). *)
@@ -68,6 +72,8 @@ module type Direct = sig
   (** [stop ()] ends all threads of the set, the calling one by an exception.
 
       - {b Raises} {!Concord_styles.Ended} if a thread calls it. *)
+
+  (** {2 Operations that wait} *)
 
   val put_mvar : 'a mvar -> 'a -> unit
   (** [put_mvar box v] puts [v] into [box].
@@ -105,6 +111,8 @@ end
 module type Trampolined = sig
   include Boxes
 
+  (** {2 Threads} *)
+
   val ( >>= ) : (('a -> unit) -> unit) -> ('a -> unit) -> unit
   (** [operation >>= k] is [operation k], an application. *)
 
@@ -134,6 +142,8 @@ module type Trampolined = sig
 
       - {b Raises} {!Concord_styles.Ended} if a thread calls it. *)
 
+  (** {2 Operations that wait} *)
+
   val put_mvar : 'a mvar -> 'a -> (unit -> unit) -> unit
   (** [put_mvar box v k] puts [v] into [box], then calls [k]. It waits while the
       box is full. *)
@@ -157,9 +167,10 @@ module type Trampolined = sig
 
   val direct : (unit -> 'a) -> ('a -> unit) -> unit
   (** [direct f k] calls [f], which is written in direct style and may wait in
-      any structure, and then calls [k]. If [f] waits, the thread waits, on a
-      small stack. If the set is stopped meanwhile, [f] gets
-      [Concord_styles.Ended].
+      any structure, and then calls [k].
+
+      If [f] waits, the thread waits, on a small stack. If the set is stopped
+      meanwhile, [f] gets [Concord_styles.Ended].
 
       - {b Raises} [e] if [f] raises [e]. *)
 end
@@ -167,6 +178,8 @@ end
 (** Monadic style (Figure 6). The work of a thread is a value. *)
 module type Monadic = sig
   include Boxes
+
+  (** {2 Computations} *)
 
   type 'a t
   (** A computation that returns an ['a], perhaps after waiting. *)
@@ -184,6 +197,8 @@ module type Monadic = sig
 
   val ( let+ ) : 'a t -> ('a -> 'b) -> 'b t
   (** [let+ v = t in e] is [t >>= fun v -> return e]. *)
+
+  (** {2 Threads} *)
 
   val spawn : (unit -> unit t) -> unit
   (** [spawn f] adds a thread that runs [f ()]. Never waits, O(1). *)
@@ -207,6 +222,8 @@ module type Monadic = sig
 
       - {b Raises} {!Concord_styles.Ended} if a thread calls it. *)
 
+  (** {2 Operations that wait} *)
+
   val put_mvar : 'a mvar -> 'a -> unit t
   (** [put_mvar box v] puts [v] into [box], and waits while the box is full. *)
 
@@ -228,8 +245,10 @@ module type Monadic = sig
 
   val direct : (unit -> 'a) -> 'a t
   (** [direct f] calls [f], which is written in direct style and may wait in any
-      structure. If [f] waits, the thread waits, on a small stack. If the set is
-      stopped meanwhile, [f] gets [Concord_styles.Ended].
+      structure.
+
+      If [f] waits, the thread waits, on a small stack. If the set is stopped
+      meanwhile, [f] gets [Concord_styles.Ended].
 
       - {b Raises} [e] if [f] raises [e]. *)
 end

@@ -6,6 +6,16 @@
     If the system cannot create so many threads, the thread that begins the next
     one gets an exception. This ends all threads, and [start] raises
     [Sys_error]. Linux gives a process some ten thousand threads. The time to
-    end [n] of them grows faster than [n], in OCaml's runtime. *)
+    end [n] of them grows faster than [n], in OCaml's runtime.
+
+    {[
+      # let open Threads in
+        let box = make_mvar () in
+        spawn (fun () -> print_endline (take_mvar box));
+        spawn (fun () -> put_mvar box "hello");
+        start ()
+      hello
+      - : unit = ()
+    ]} *)
 
 include Signatures.Direct

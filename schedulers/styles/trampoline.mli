@@ -3,6 +3,16 @@
     the scheduler, from which the next thread bounces. (Section 5.1 of the
     paper.)
 
-    {b Stability}: experimental, may change in any release. *)
+    {b Stability}: experimental, may change in any release.
+
+    {[
+      # let open Trampoline in
+        let box = make_mvar () in
+        spawn (fun () -> take_mvar box print_endline);
+        spawn (fun () -> put_mvar box "hello" ignore);
+        start ()
+      hello
+      - : unit = ()
+    ]} *)
 
 include Signatures.Trampolined

@@ -3,7 +3,19 @@
     {b Stability}: experimental, may change in any release.
 
     Each wait has a decision of its own. The thread that installs the outcome
-    first has won, and owes the task its turn. All others get [false]. *)
+    first has won, and owes the task its turn. All others get [false].
+
+    {[
+      # open Concord.Tools.Host_kit
+      # let decision = Decision.create ()
+      val decision : '_weak1 Decision.t = <abstr>
+      # Decision.decide decision (Ok "resumed")
+      - : bool = true
+      # Decision.decide decision (Error Exit)
+      - : bool = false
+      # Decision.outcome decision
+      - : (string, exn) result = Ok "resumed"
+    ]} *)
 
 type 'a t = private ('a, exn) result Atomic.t
 (** A decision. The type is public for code that must not contain a function
@@ -14,9 +26,10 @@ val create : unit -> 'a t
 
 val decide : 'a t -> ('a, exn) result -> bool
 (** [decide t outcome] installs [outcome] if [t] is undecided, and returns
-    whether it did. If the result is [true], the caller has to make sure that
-    the task continues with [outcome], even if a signal handler raises in
-    between.
+    whether it did.
+
+    If the result is [true], the caller has to make sure that the task continues
+    with [outcome], even if a signal handler raises in between.
 
     It contains no polling point, so a signal handler runs before it or after
     it. Any thread may call it. One compare-and-set. *)
@@ -45,12 +58,13 @@ val offer :
   (('a, exn) result -> bool) ->
   ((('a, exn) result -> bool) -> 'a option) ->
   ('a, exn) result
-(** [offer t resumer block] calls [block resumer] as H1 requires. If the task
-    must wait, or has been resumed meanwhile, the result is {!undecided}. In the
-    latter case the resumer's caller has made the task ready. Otherwise the
-    result is the value or exception of [block], and the task continues with
-    that now. After an exception [Printexc.get_raw_backtrace] is its backtrace.
-    Raises nothing. *)
+(** [offer t resumer block] calls [block resumer] as H1 requires.
+
+    If the task must wait, or has been resumed meanwhile, the result is
+    {!undecided}. In the latter case the resumer's caller has made the task
+    ready. Otherwise the result is the value or exception of [block], and the
+    task continues with that now. After an exception
+    [Printexc.get_raw_backtrace] is its backtrace. It raises nothing. *)
 
 (** {2 Telling the states apart} *)
 

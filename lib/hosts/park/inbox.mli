@@ -5,7 +5,22 @@
     {b Stability}: experimental, may change in any release.
 
     A wake-up can be posted together with the decision of H3, so that no
-    exception of a signal handler comes between the two. *)
+    exception of a signal handler comes between the two.
+
+    {[
+      # open Concord.Tools.Host_kit
+      # let ready = Inbox.create ()
+      val ready : '_weak1 Inbox.t = <abstr>
+      # Inbox.post ready "a task"
+      - : Inbox.posted = Inbox.Posted
+      # Inbox.serve ready print_endline
+      a task
+      - : bool = true
+      # Inbox.fall_asleep ready
+      - : bool = true
+      # Inbox.post ready "another task"
+      - : Inbox.posted = Inbox.Posted_to_sleeper
+    ]} *)
 
 type 'a t
 (** Messages of type ['a], in the order of posting. *)
@@ -22,6 +37,7 @@ type posted =
 
 val post : 'a t -> 'a -> posted
 (** [post t message] puts [message] behind the messages that were posted before.
+
     The result is never {!Refused}. If it raises the exception of a signal
     handler, nothing has happened.
 
@@ -45,11 +61,12 @@ val resumer :
   (('b, exn) result -> 'a) ->
   ('b, exn) result ->
   bool
-(** [resumer t ~wake decision message] is the resumer of a task (H2). With an
-    [outcome] it decides, posts [message outcome], calls [wake ()] if the loop
-    sleeps, and returns whether it has decided. Make it before [block] is
-    called, because a signal handler could interrupt an allocation in the call
-    of the resumer.
+(** [resumer t ~wake decision message] is the resumer of a task (H2).
+
+    With an [outcome] it decides, posts [message outcome], calls [wake ()] if
+    the loop sleeps, and returns whether it has decided. Make it before [block]
+    is called, because a signal handler could interrupt an allocation in the
+    call of the resumer.
 
     A signal handler may raise meanwhile. Before the decision, the resumer
     begins again. After it, [wake ()] is called until it returns. Then the
@@ -66,11 +83,12 @@ val is_empty : 'a t -> bool
     count while it is behind one that another thread is just posting. *)
 
 val serve : 'a t -> ('a -> unit) -> bool
-(** [serve t f] calls [f] for the message that came first. It is [false] if
-    there is none. The message leaves the queue when [f] has returned. If [f]
-    raises, or does not return, the next [serve] calls [f] for the same message
-    again. So does a [serve] in [f] itself. So [f] has to do nothing the second
-    time.
+(** [serve t f] calls [f] for the message that came first, and returns [true],
+    or returns [false] if there is no message.
+
+    The message leaves the queue when [f] has returned. If [f] raises, or does
+    not return, the next [serve] calls [f] for the same message again, and so
+    does a [serve] in [f] itself. Therefore, let [f] do nothing the second time.
 
     - {b Raises} [e] if [f] raises [e]. *)
 
