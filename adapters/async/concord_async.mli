@@ -46,7 +46,7 @@
       after a wait, and for the caller of {!direct}.
     - {b Handlers} of a deferred run as Async's jobs, never in the thread that
       resumes the operation.
-    - {b Spinning} may delay timers and input by some ten microseconds. While
+    - {b Spinning} may delay timers and input by up to 70 microseconds. While
       operations wait, and Async has nothing else to do, it spins for that long
       before it sleeps. It spins only if there are a second domain and more than
       one core, and it learns where spinning is in vain. If other domains go on

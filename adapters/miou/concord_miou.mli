@@ -85,7 +85,7 @@ val run : ?g:Random.State.t -> ?domains:int -> (unit -> 'a) -> 'a
 
     - {b Cost} in each domain: a task, which wakes when another task is to be
       resumed, and a pipe, which later runs use again. When no other task of the
-      domain is ready, this task may spin for up to ten microseconds before the
+      domain is ready, this task may spin for up to 70 microseconds before the
       loop sleeps. Tasks that wait for input or time continue after that.
     - {b Raises} [e] if [f ()] raises [e], or Miou's exception if [f] broke a
       rule of Miou's, such as [Miou.Still_has_children].

@@ -42,7 +42,7 @@ val run : ?cancellation:[ `Eager | `Lazy ] -> (unit -> 'a) -> 'a
     (Tasks of {!fork_daemon} are cancelled when the others have ended.)
 
     - {b Suspends} the calling task, whatever its host, while all tasks wait. If
-      there is a second domain, [run] spins for some ten microseconds before it
+      there is a second domain, [run] spins for up to 70 microseconds before it
       puts a thread or domain to sleep, unless spinning wasn't worth it before.
       If nothing else in the program could resume a task, one of the tasks gets
       {!Concord.Tools.Suspend.Never_resumed}. An effect that a handler around
