@@ -37,7 +37,8 @@ let () =
         Some
           (text
              "Concord.Lazy.Being_forced: Stdlib's lazy value is already being \
-              forced by code that doesn't use Concord.Lazy.of_stdlib") );
+              forced by code that doesn't use Concord.Lazy.of_stdlib. Force it \
+              by of_stdlib everywhere") );
       (Stdlib.Lazy.Undefined, nameless, None);
     ]
 

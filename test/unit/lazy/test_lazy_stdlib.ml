@@ -156,7 +156,7 @@ let message () =
   yes "it says what to do"
     (contains
        (Printexc.to_string Lazy.Being_forced)
-       "does not force it through Concord.Lazy.of_stdlib")
+       "doesn't use Concord.Lazy.of_stdlib. Force it by of_stdlib everywhere")
 
 let () =
   run "Lazy: Stdlib's"
