@@ -49,7 +49,7 @@
     - {b Spinning} may delay timers and input by up to 70 microseconds. While
       operations wait, and Async has nothing else to do, it spins for that long
       before it sleeps. It spins only if there are a second domain and more than
-      one core, and it learns where spinning is in vain. If other domains go on
+      one core, and it learns where spinning is in vain. If other domains keep
       sending, the delay can be up to 64 times as long.
     - {b In other threads} (of [In_thread.run], or of another domain) an
       operation that has to wait raises [Invalid_argument].
@@ -62,7 +62,9 @@
       another thread, a domain or a timeout wakes it. If nothing can wake it,
       they raise {!In_job}.
     - {b Signal handlers} may raise anywhere. A task that was resumed, or was
-      about to be woken, still is. *)
+      about to be woken, is still woken. *)
+
+(** {2 Starting Async, and passing results} *)
 
 val go : ?raise_unhandled_exn:bool -> unit -> Core.never_returns
 (** [go ()] is [Scheduler.go ()], except for other libraries that wait by
@@ -182,6 +184,8 @@ val feed :
     It closes [stream] when the pipe has ended. If another task closes [stream],
     [feed] closes the pipe. The item that found [stream] closed is dropped with
     it. Don't read the pipe while [feed] runs. *)
+
+(** {2 Direct style, choices and structures} *)
 
 include Concord.Tools.Monadic.S with type 'a promise := 'a Async.Deferred.t
 (** @inline *)

@@ -24,8 +24,8 @@
 
     {2 Rules for all operations}
 
-    - {b Suspends} the task. The domain's other tasks continue, even if an
-      operation that had to wait need not wait any more.
+    - {b Suspends} the task. The domain's other tasks continue, even if the
+      operation no longer has to wait.
     - {b Cancelled} by [Miou.cancel] while it waits, an operation has changed
       nothing, and raises [Miou.Cancelled]. If the operation was performed
       before, it returns. See below for what the task can still do.
@@ -76,6 +76,8 @@
       the cancellation was that of another task, because after an operation of
       Miou's own Concord can't tell them apart. *)
 
+(** {2 Running Miou} *)
+
 val run : ?g:Random.State.t -> ?domains:int -> (unit -> 'a) -> 'a
 (** [run f] is [Miou_unix.run f], except that its tasks can wait in Concord's
     structures.
@@ -91,6 +93,8 @@ val run : ?g:Random.State.t -> ?domains:int -> (unit -> 'a) -> 'a
       rule of Miou's, such as [Miou.Still_has_children].
     - {b Raises} [Invalid_argument] in another domain than the main one, where
       Miou cannot run, and in a task of another [run]. *)
+
+(** {2 Promises} *)
 
 val of_computation : 'a Miou.Computation.t -> 'a Concord.Promise.t
 (** [of_computation c] is a promise of the value that [c] returns.

@@ -73,6 +73,8 @@
 
 open Picos
 
+(** {2 Schedulers and fibers} *)
+
 val using : (unit -> 'a) -> 'a
 (** [using loop] is [loop ()], in which a scheduler of Picos runs on the calling
     thread.
