@@ -13,7 +13,7 @@ say() { printf 'tsan: %s\n' "$*" >&2; }
 # - Tests that measure the heap and the depth of the stack. They have one domain.
 # - Tests about signals, even on the main thread. If a handler raises at the beginning of a function, OCaml's
 #   instrumentation loses count of the calls, and after some thousands ThreadSanitizer itself crashes (OCaml 5.4.1; a loop of
-#   List.iter is enough).
+#   List.iter is enough). test_policies has such tests too.
 # - test_styles, for the same reason. ThreadSanitizer also crashes after some exceptions that f x raises in f x y, if f has one
 #   argument. The styles' use of domains is tested in test_styles_domains.
 # - Tests that must be the only thread, because ThreadSanitizer has a thread of its own. In one of them, test_alone, children
@@ -21,8 +21,8 @@ say() { printf 'tsan: %s\n' "$*" >&2; }
 #   same lock.
 is_wanted() {
   case $1 in
-  *_memory | test_fifo_signals | test_styles_signals | test_*interrupted | test_styles | test_styles_deadlock | test_wakers | \
-    test_alone | test_leaks_thread)
+  *_memory | test_fifo_signals | test_styles_signals | test_*interrupted | test_styles | test_policies | test_*_deadlock | \
+    test_wakers | test_alone | test_leaks_thread)
     [ "${#names[@]}" = 0 ] || [[ " ${names[*]} " != *" $1 "* ]] || say "$1: left out, for a reason that is in tools/tsan/run.sh"
     return 1
     ;;
