@@ -4,9 +4,12 @@ task that nothing can resume. The report goes to the standard error, and dune ma
   $ . ../project.sh
   $ install concord concord-suspend concord-schedulers
   $ build @runtest >output || cat output
-  $ grep -v '^concord\|^Raised\|^Called' output
+  $ grep -v '^concord\|^Raised\|^Re-raised\|^Called' output
   Cache: 1
   without Lazy: 1 2
   nothing can resume it
-  $ grep '^concord' output
-  concord: nothing can resume this task any longer, because its resumer was garbage-collected. The task waits here:
+
+One report comes. Its text depends on whether the collector finds the task before the scheduler sleeps (test/unit/leaks).
+
+  $ grep -c '^concord: .* The task waits here:$' output
+  1
