@@ -12,6 +12,8 @@ case $OCAMLPATH in *:*) OCAMLPATH=$installed/lib:${OCAMLPATH#*:} ;; *) OCAMLPATH
 export OCAMLPATH
 unset INSIDE_DUNE OCAMLFIND_IGNORE_DUPS_IN OCAMLTOP_INCLUDE_PATH CAML_LD_LIBRARY_PATH
 unset DUNE_WORKSPACE DUNE_BUILD_DIR DUNE_PROFILE CONCORD_DEBUG
+# If CI is set, dune also prints the command of every test that prints something.
+unset CI
 
 # A command that doesn't end in time has failed, and a message says so. But macOS has no
 # timeout.
