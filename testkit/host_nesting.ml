@@ -18,9 +18,8 @@ let patience = 1.5
 let rescue gate =
   let rescuer () =
     poll (fun () -> waits gate || Promise.is_resolved gate);
-    let deadline = Unix.gettimeofday () +. patience in
-    poll (fun () -> Promise.is_resolved gate || Unix.gettimeofday () > deadline);
-    ignore (Promise.try_fill gate Rescuer : bool)
+    if not (poll_for patience (fun () -> Promise.is_resolved gate)) then
+      ignore (Promise.try_fill gate Rescuer : bool)
   in
   Thread.create rescuer ()
 

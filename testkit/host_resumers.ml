@@ -246,9 +246,8 @@ let before_it_sleeps h () =
      but it never reports a fault that is not there. *)
   let rescuer () =
     poll (fun () -> Atomic.get ended || not (is_empty post));
-    let deadline = Unix.gettimeofday () +. 0.3 in
-    poll (fun () -> Atomic.get ended || Unix.gettimeofday () > deadline);
-    ignore (resume () : bool)
+    if not (poll_for 0.3 (fun () -> Atomic.get ended)) then
+      ignore (resume () : bool)
   in
   let thread = Thread.create rescuer () in
   let run task =

@@ -6,17 +6,12 @@ open Trial
 (* In seconds. These cases take less than a millisecond, unless the machine is very busy. *)
 let patience = 4.
 
-let within seconds condition =
-  let deadline = Unix.gettimeofday () +. seconds in
-  poll (fun () -> condition () || Unix.gettimeofday () > deadline);
-  condition ()
-
 (* [f ()]. A thread calls [stuck is_over] if [f] does not return in time. [is_over ()] tells
    whether it has returned since. *)
 let watched f stuck =
   let over = Atomic.make false in
   let is_over () = Atomic.get over in
-  let watch () = if not (within patience is_over) then stuck is_over in
+  let watch () = if not (poll_for patience is_over) then stuck is_over in
   let thread = Thread.create watch () in
   f ();
   Atomic.set over true;
@@ -65,7 +60,7 @@ let a_task_waits h () =
   and stuck is_over =
     Atomic.set asked true;
     Option.iter (fun resumer -> ignore (resumer (Ok ()) : bool)) (take post);
-    if not (within 1. is_over) then abort (Failed (Atomic.get stage))
+    if not (poll_for 1. is_over) then abort (Failed (Atomic.get stage))
   in
   watched body stuck
 

@@ -64,6 +64,14 @@ let rec until t condition =
     until t condition
   end
 
+let before_deadline wait seconds condition =
+  let deadline = Unix.gettimeofday () +. seconds in
+  wait (fun () -> condition () || Unix.gettimeofday () > deadline);
+  condition ()
+
+let poll_for seconds condition = before_deadline poll seconds condition
+let until_for t seconds condition = before_deadline (until t) seconds condition
+
 let spin n =
   for _ = 1 to n do
     Domain.cpu_relax ()

@@ -26,8 +26,14 @@ val until : running -> (unit -> bool) -> unit
 (** Lets the other tasks, threads and domains run until the condition is true.
     For tasks that are not cancelled. *)
 
+val until_for : running -> float -> (unit -> bool) -> bool
+(** {!until}, but for at most so many seconds. Returns the condition. *)
+
 val poll : (unit -> bool) -> unit
-(** The same for a thread that runs no task. *)
+(** {!until} for a thread that runs no task. *)
+
+val poll_for : float -> (unit -> bool) -> bool
+(** {!poll}, but for at most so many seconds. Returns the condition. *)
 
 val soon : (unit -> bool) -> unit
 (** {!poll}, except that it notices within a microsecond if the condition

@@ -39,6 +39,8 @@ type t =
   | One_at_a_time  (** Domains: other loops wait for a lock. *)
   | Ignores_protect
   | Ends_all_protects  (** Protect: the end of the inner one ends all. *)
+  | Loses_protected_cancel
+      (** Protect: it ignores a cancellation of a task in it. *)
   | Prefers_its_own
       (** Fair: tasks that other threads resume wait until nothing else is
           ready. *)

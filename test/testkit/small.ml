@@ -135,7 +135,8 @@ struct
   (* --- Tasks ---------------------------------------------------------------- *)
 
   let cancel task =
-    if not task.cancelled then begin
+    let is_lost = has Loses_protected_cancel && task.protections > 0 in
+    if not (task.cancelled || is_lost) then begin
       task.cancelled <- true;
       if task.protections = 0 && not (has Cancels_too_late) then task.give_up ()
     end

@@ -65,6 +65,7 @@ let texts =
   and crashes = declared ~fault:Crashes "H2"
   and cancels = declared ~fault:Cancels_too_late "S3"
   and ends = declared ~fault:Ends_all_protects "protect"
+  and loses = declared ~fault:Loses_protected_cancel "protect"
   and swallows = declared ~fault:Swallows_late_failures "failures" in
   fun () ->
     says "what was seen" (broken "H1" calls)
@@ -79,6 +80,9 @@ let texts =
     says "the inner protect" (broken "protect" ends)
       "a task is cancelled in the inner of two protects: the task was \
        cancelled in the outer protect, after the inner one had ended";
+    says "a lost cancellation" (broken "protect" loses)
+      "a task is cancelled in protect: the task returned after protect, \
+       although it had been cancelled in it";
     says "a late failure"
       (broken "failures" swallows)
       "another task raises after the first one has ended: a task raised, but \
@@ -228,6 +232,7 @@ let () =
           fault "domains" One_at_a_time [ "domains" ];
           fault "protect" Ignores_protect [ "protect" ];
           fault "protect: in another" Ends_all_protects [ "protect" ];
+          fault "protect: lost" Loses_protected_cancel [ "protect" ];
           fault "fair" Prefers_its_own [ "fair" ];
           fault "failures" Swallows_failures [ "failures" ];
           fault "failures: late" Swallows_late_failures [ "failures" ];
