@@ -3,7 +3,7 @@
 
     {b Stability}: experimental, may change in any release.
 
-    {@ocaml skip[
+    {@ocaml[
     let () =
       Concord_miou.run @@ fun () ->
       let box = Concord.Mvar.create_empty () in

@@ -10,7 +10,7 @@
     Fibers of every scheduler that handles Picos's effects can wait, for example
     those of [picos_mux], and pools of Moonpool.
 
-    {@ocaml skip[
+    {@ocaml[
     let box = Concord.Mvar.create_empty ()
     let put () = Concord.Mvar.put box "another scheduler"
 
