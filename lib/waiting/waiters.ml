@@ -31,7 +31,8 @@ type ('x, 'a) t =
       withdrawn : int;
     }
 
-let turn turned =
+(* Not inlined, so that ThreadSanitizer's suppression names it. *)
+let[@inline never] turn turned =
   match turned.order with
   | Forward waiters -> waiters
   | Backward waiters ->
