@@ -13,9 +13,13 @@ type 'a wait = {
   decision : 'a Decision.t;
   trigger : Domain_local_await.t Atomic.t;
   thread : Thread.t;
-  (* Only the waiting thread uses these two fields. *)
+  domain : int;
+  (* Only threads of the waiting thread's domain write these fields, so they hold its lock. *)
   mutable in_block : bool;
   mutable by_itself : bool;  (** [true] if [block] resumed its own task. *)
+  mutable by_sibling : bool;
+      (** [true] if a thread of the same domain has resumed the task, or has
+          tried to. *)
 }
 
 (* The release of a scheduler's trigger may need a lock. If this is a signal handler, the
@@ -36,6 +40,7 @@ let rec release_within tries (trigger : Domain_local_await.t) =
 let[@inline] release trigger = Sys.opaque_identity (release_within 16 trigger)
 
 let resume wait outcome =
+  if (Domain.self () :> int) = wait.domain then wait.by_sibling <- true;
   Decision.decide wait.decision outcome
   && begin
     if Thread.self () == wait.thread && wait.in_block then
@@ -109,8 +114,10 @@ let suspend_until trigger sleep block ~too_late =
       decision = Decision.create ();
       trigger = Atomic.make trigger;
       thread = Thread.self ();
+      domain = (Domain.self () :> int);
       in_block = true;
       by_itself = false;
+      by_sibling = false;
     }
   in
   match wait_until wait sleep block with
@@ -157,8 +164,13 @@ let protected_trigger () =
 let looks = Domain_local_await.{ release = ignore; await = ignore }
 let spins = Domain.DLS.new_key Spin.create
 
+(* Only another domain makes spinning worthwhile. If a thread of this domain resumes the
+   caller, that thread runs in turns with the caller, and would do so sooner if the caller
+   slept. Otherwise four threads that share a lock, and yield while they hold it, take five
+   times as long. *)
 let spin_then_sleep prepare wait =
-  if Spin.until (Domain.DLS.get spins) (is_decided wait) then
+  let is_gain () = not wait.by_sibling in
+  if Spin.until_resumed ~is_gain (Domain.DLS.get spins) (is_decided wait) then
     Decision.outcome wait.decision
   else rearm wait prepare
 

@@ -19,5 +19,10 @@ val suspend_thread : ((('a, exn) result -> bool) -> 'a option) -> 'a
       been resumed, or is in {!Late.protect}, the exception is kept, and the
       thread's next wait outside {!Late.protect} raises it. *)
 
+val spins : Spin.t Domain.DLS.key
+(** What {!suspend_thread} has learned about spinning in the calling domain. A
+    spin after which a thread of the same domain resumed the caller was in vain.
+    For tests. *)
+
 exception In_handler
 (** {!Concord.Tools.Suspend.In_handler}. *)

@@ -132,20 +132,27 @@ let rec spin ready n =
        spin ready (n - 1)
      end
 
-let until ?(prepare = ignore) t ready =
+let until_by ~prepare ~is_gain t ready =
   begin_ t
   &&
   match
     prepare ();
     spin ready t.spins
   with
-  | gained ->
-      end_ t ~gained;
-      gained
+  | is_ready ->
+      end_ t ~gained:(is_ready && is_gain ());
+      is_ready
   | exception e ->
       let backtrace = Printexc.get_raw_backtrace () in
       end_ t ~gained:false;
       Printexc.raise_with_backtrace e backtrace
+
+let always () = true
+
+let until ?(prepare = ignore) t ready =
+  until_by ~prepare ~is_gain:always t ready
+
+let until_resumed ~is_gain t ready = until_by ~prepare:ignore ~is_gain t ready
 
 (* --- A task spins ----------------------------------------------------------- *)
 

@@ -26,6 +26,11 @@ val until : ?prepare:(unit -> unit) -> t -> (unit -> bool) -> bool
     - {b Raises} [e] if [prepare ()], [ready ()] or a signal handler raises [e].
 *)
 
+val until_resumed : is_gain:(unit -> bool) -> t -> (unit -> bool) -> bool
+(** [until_resumed ~is_gain t ready] is [until t ready], but a spin that ends
+    because [ready ()] is [true] still counts as one in vain if [is_gain ()] is
+    [false]. *)
+
 val never : t -> unit
 (** From now on nothing spins. For models, in which each turn of a spin is one
     more operation to try in all orders. *)

@@ -78,6 +78,45 @@ let threads_learn () =
   no "skipped" (Spin.until t (fun () -> Alcotest.fail "it spins"));
   yes "spins again" (Spin.until t (fun () -> true))
 
+(* The thread was resumed, but not because it has spun. *)
+let no_gain () =
+  let t = Spin.create () in
+  let until is_gain =
+    yes "ready"
+      (Spin.until_resumed ~is_gain:(fun () -> is_gain) t (fun () -> true))
+  in
+  until false;
+  int "as after a spin in vain" 1 (skipped t);
+  in_vain t;
+  int "as after two" 3 (skipped t);
+  Spin.leave_turns t;
+  until true;
+  int "the next wait spins" 0 (skipped t);
+  in_vain t;
+  (* The level was 2. The gain halved it, and the failure added one. *)
+  int "the gain counted" 3 (skipped t);
+  Spin.leave_turns t
+
+(* If threads of one domain resume each other, they learn not to spin. *)
+let siblings_learn () =
+  let ping = Concord.Mvar.create_empty ()
+  and pong = Concord.Mvar.create_empty () in
+  let echo () =
+    for _ = 1 to 2_000 do
+      Concord.Mvar.put pong (Concord.Mvar.take ping)
+    done
+  in
+  beside echo (fun () ->
+      for i = 1 to 2_000 do
+        Concord.Mvar.put ping i;
+        int "the echo" i (Concord.Mvar.take pong)
+      done);
+  let spins = Domain.DLS.get Concord__Park.spins in
+  ignore (skipped spins : int);
+  in_vain spins;
+  int "the most that it skips" 511 (skipped spins);
+  Spin.leave_turns spins
+
 (* Other threads of the domain run while one spins. *)
 let yields () =
   let t = Spin.create () and turns = Atomic.make 0 in
@@ -304,6 +343,9 @@ let () =
                test "skips waits after unsuccessful spins" learns;
                test "successes make it forget" forgets;
                test "threads do so too" threads_learn;
+               test "a spin may be in vain although the thread is resumed"
+                 no_gain;
+               test "threads that resume each other" siblings_learn;
                test "the domain's other threads have turns" yields;
                test "it prepares only if it spins" prepares;
                test "so often at most" limited;
