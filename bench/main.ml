@@ -137,9 +137,13 @@ let measure_and_save names effort asked json ~fills ~charts =
     found := Results.add (run_of effort rows) earlier;
     Option.iter (fun file -> Results_file.write file !found) json
   in
+  (* The file has rounded samples. The tables are made from these, as --from makes them. *)
+  let saved () =
+    match json with Some file -> Results_file.read file | None -> !found
+  in
   match measure ~save effort groups with
   | () -> (
-      document !found ~fills ~charts;
+      document (saved ()) ~fills ~charts;
       match Measure.failures () with
       | [] -> ()
       | reasons -> stop ~code:1 (String.concat "\nbench: " reasons))
