@@ -117,6 +117,19 @@ let siblings_learn () =
   int "the most that it skips" 511 (skipped spins);
   Spin.leave_turns spins
 
+(* A task that resumes itself has not spun in vain. *)
+let itself () =
+  let spins = Domain.DLS.get Concord__Park.spins in
+  (* The next wait spins, and a failure makes the level at least 1. *)
+  ignore (skipped spins : int);
+  Spin.end_turns spins ~gained:true;
+  int "its value" 1
+    (Concord.Tools.Suspend.suspend (fun resumer ->
+         ignore (resumer (Ok 1) : bool);
+         None));
+  int "the next wait spins" 0 (skipped spins);
+  Spin.leave_turns spins
+
 (* Other threads of the domain run while one spins. *)
 let yields () =
   let t = Spin.create () and turns = Atomic.make 0 in
@@ -346,6 +359,7 @@ let () =
                test "a spin may be in vain although the thread is resumed"
                  no_gain;
                test "threads that resume each other" siblings_learn;
+               test "a thread that resumes itself" itself;
                test "the domain's other threads have turns" yields;
                test "it prepares only if it spins" prepares;
                test "so often at most" limited;
