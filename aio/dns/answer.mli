@@ -4,7 +4,7 @@ type t =
   | Addresses of Unix.inet_addr list
   | Alias of string  (** Ask for this name. *)
   | No_address  (** The name exists. *)
-  | No_such_name
+  | No_such_name  (** The name has no records of any kind (RFC 8020). *)
 
 val of_message :
   name:string -> Message.kind -> Message.t -> (t * int, string) result
@@ -13,4 +13,5 @@ val of_message :
     message. If it ends with an alias about which it says no more, the answer is
     this alias.
 
-    The error is the reason why the server could not answer. *)
+    The error is the reason why the server could not answer. One that only
+    refers to other servers has not answered. *)

@@ -179,19 +179,34 @@ let known t key =
   | Some answer -> Ok answer
   | None -> raise_notrace Unknown
 
+(* What is known of a name without any server (RFC 6761, RFC 7686). *)
+let special name kind : (Unix.inet_addr list, error) result option =
+  let within domain =
+    name = domain || String.ends_with ~suffix:("." ^ domain) name
+  in
+  if within "localhost" then
+    match kind with
+    | Message.A -> Some (Ok [ Unix.inet_addr_loopback ])
+    | Aaaa -> Some (Ok [ Unix.inet6_addr_loopback ])
+  else if within "invalid" || within "onion" then Some (Error No_such_name)
+  else None
+
 let most_aliases = 8
 
 let rec addresses ?(aliases = 0) ask name kind =
-  match ask (name, kind) with
-  | Error e -> Error e
-  | Ok (Answer.Addresses addresses) -> Ok addresses
-  | Ok No_address -> Error No_address
-  | Ok No_such_name -> Error No_such_name
-  | Ok (Alias _) when aliases = most_aliases ->
-      Error (Failed "too many aliases")
-  | Ok (Alias target) when Message.is_name target ->
-      addresses ~aliases:(aliases + 1) ask target kind
-  | Ok (Alias _) -> Error (Failed "an alias leads to an invalid name")
+  match special name kind with
+  | Some found -> found
+  | None -> (
+      match ask (name, kind) with
+      | Error e -> Error e
+      | Ok (Answer.Addresses addresses) -> Ok addresses
+      | Ok No_address -> Error No_address
+      | Ok No_such_name -> Error No_such_name
+      | Ok (Alias _) when aliases = most_aliases ->
+          Error (Failed "too many aliases")
+      | Ok (Alias target) when Message.is_name target ->
+          addresses ~aliases:(aliases + 1) ask target kind
+      | Ok (Alias _) -> Error (Failed "an alias leads to an invalid name"))
 
 let of_both ipv4 ipv6 =
   match (ipv4, ipv6) with
@@ -201,9 +216,9 @@ let of_both ipv4 ipv6 =
   | error, Error _ -> error
 
 (* The names to try, in order. *)
-let candidates t name =
-  let length = String.length name in
-  if String.ends_with ~suffix:"." name then [ String.sub name 0 (length - 1) ]
+let candidates t s =
+  let name = Message.name_of_string s in
+  if String.ends_with ~suffix:"." s || special name A <> None then [ name ]
   else
     let dots = String.fold_left (fun n c -> if c = '.' then n + 1 else n) 0 name
     and searched = List.map (fun domain -> name ^ "." ^ domain) t.search in
@@ -224,7 +239,7 @@ let is_of family address =
   | `Any, _ | `Ipv4, false | `Ipv6, true -> true
   | `Ipv4, true | `Ipv6, false -> false
 
-let by_dns t family name =
+let by_dns t family names =
   let find ~both ask name =
     match family with
     | `Ipv4 -> addresses ask name Message.A
@@ -237,19 +252,16 @@ let by_dns t family name =
         in
         of_both a b
   in
-  match List.filter Message.is_name (candidates t name) with
-  | [] -> Error Invalid_name
-  | names -> (
-      let in_turn f g =
-        let a = f () in
-        (a, g ())
-      in
-      match search (find ~both:in_turn (known t)) names with
-      | result -> result
-      | exception Unknown ->
-          Tasks.with_timeout t.limit (fun () ->
-              search (find ~both:Tasks.both (ask t)) names)
-          |> Option.value ~default:(Error Timed_out))
+  let in_turn f g =
+    let a = f () in
+    (a, g ())
+  in
+  match search (find ~both:in_turn (known t)) names with
+  | result -> result
+  | exception Unknown ->
+      Tasks.with_timeout t.limit (fun () ->
+          search (find ~both:Tasks.both (ask t)) names)
+      |> Option.value ~default:(Error Timed_out)
 
 let resolve ?(family = `Any) t name =
   let of_family addresses =
@@ -262,10 +274,12 @@ let resolve ?(family = `Any) t name =
   match Unix.inet_addr_of_string name with
   | address -> of_family [ address ]
   | exception Failure _ -> (
-      let name = String.lowercase_ascii name in
-      match of_family (Hosts.find t.hosts name) with
+      match of_family (Hosts.find t.hosts (Message.name_of_string name)) with
       | Ok addresses -> Ok addresses
-      | Error _ -> by_dns t family name)
+      | Error _ -> (
+          match List.filter Message.is_name (candidates t name) with
+          | [] -> Error Invalid_name
+          | names -> by_dns t family names))
 
 (* --- A resolver ------------------------------------------------------------- *)
 

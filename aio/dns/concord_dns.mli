@@ -25,8 +25,8 @@
 
     An answer is kept for its time to live, but not longer than a day. The
     answer that there is no such name or address is kept too, for the time in
-    the SOA record that comes with it. An error of a server, or a timeout, is
-    not kept.
+    the SOA record that comes with it, but not longer than three hours. An error
+    of a server, or a timeout, is not kept.
 
     If several tasks ask for one name at the same time, they share one query. It
     runs in the task that asked first. If that task is cancelled, the task that
@@ -36,31 +36,47 @@
     {2 How servers are asked}
 
     Servers are asked by UDP, and by TCP if the answer is truncated. If a try
-    takes longer than its timeout, or the server reports an error, the next
-    server is asked. After the last server the first one is asked again, until
-    each had its attempts. With [~race:true] all are asked at once in each
-    attempt, and the first usable answer counts.
+    takes longer than its timeout, or the server gives no usable answer, the
+    next server is asked. After the last server the first one is asked again,
+    until each had its attempts. With [~race:true] all are asked at once in each
+    attempt, and the first usable answer counts. These are not usable: an error,
+    a message that can't be read, and a referral to other servers.
 
     An answer must come from the server's address, with the question and the id
-    of the query, which is random. The system chooses the source port of each
-    query, at random on Linux.
+    of the query, which is random. Only an error may come without the question,
+    because a server that couldn't read it doesn't repeat it. The system chooses
+    the source port of each query, at random on Linux.
 
     If a server breaks a TCP connection, it may cause [SIGPIPE], which ends the
     program. Ignore that signal, as in any program with sockets.
+
+    {2 Names that no server sees}
+
+    - A name must have the characters of a host's name: letters, digits,
+      hyphens, underscores, and dots between the labels. Its last label isn't a
+      number. All other names are invalid, for example those with blanks, NUL or
+      bytes that aren't in ASCII, [[::1]] and [192.0.2.256]. The same holds for
+      a name that an alias leads to.
+    - An address with a zone ([fe80::1%eth0]) is invalid too, because
+      [Unix.sockaddr] has no place for the zone. Without its zone, the address
+      means nothing.
+    - [localhost], and each name that ends with [.localhost], is 127.0.0.1 and
+      ::1, unless [/etc/hosts] has other addresses for it (RFC 6761).
+    - Names that end with [.invalid] (RFC 6761) or [.onion] (RFC 7686) don't
+      exist.
 
     {2 Supported features}
 
     - From [/etc/resolv.conf] it uses [nameserver] (three at most), [search],
       [domain], and the options [ndots], [timeout] and [attempts]. It ignores
       [sortlist], the other options ([rotate], [edns0] and so on), an address
-      with a zone ([fe80::1%eth0]), and the variables [LOCALDOMAIN] and
-      [RES_OPTIONS].
+      with a zone, and the variables [LOCALDOMAIN] and [RES_OPTIONS].
     - [/etc/hosts] comes before the servers, whatever [/etc/nsswitch.conf] says,
-      because that file isn't read.
+      because that file isn't read. Neither case nor a final dot matters there.
     - Both files are read once, by {!create}.
-    - These are not supported: names that aren't in ASCII, DNSSEC, multicast
-      DNS, queries over TLS, larger datagrams (EDNS), and the sorting of
-      addresses by RFC 6724. *)
+    - These are not supported: names that aren't in ASCII (write [xn--...]
+      instead), DNSSEC, multicast DNS, queries over TLS, larger datagrams
+      (EDNS), and the sorting of addresses by RFC 6724. *)
 
 type t
 (** A resolver. Tasks of any hosts and domains may share it. *)

@@ -13,8 +13,14 @@ let with_connected kind server f =
   Aio.connect fd server;
   f fd
 
+(* "No error" and "no such name" must name the question. Otherwise, a server's late answer to
+   another query with the same id would be believed. *)
 let answers ~id name kind (m : Message.t) =
-  m.is_response && m.id = id && m.questions = [ (name, Some kind) ]
+  m.is_response && m.id = id
+  &&
+  match m.questions with
+  | [] -> m.code <> 0 && m.code <> 3
+  | questions -> questions = [ (name, Some kind) ]
 
 (* This is enough, because without extensions (RFC 6891) a server sends at most 512 bytes. *)
 let longest_datagram = 4096
@@ -27,8 +33,9 @@ let by_udp server name kind =
   ignore (Aio.send_substring fd query 0 (String.length query) [] : int);
   let rec receive () =
     let n = Aio.recv fd b 0 longest_datagram [] in
-    match Message.decode (Bytes.sub_string b 0 n) with
-    | m when answers ~id name kind m -> m
+    let s = Bytes.sub_string b 0 n in
+    match Message.head s with
+    | m when answers ~id name kind m -> Message.decode s
     | _ | (exception Message.Malformed _) -> receive ()
   in
   receive ()

@@ -13,7 +13,7 @@ let line t line =
       | address ->
           List.fold_left
             (fun t name ->
-              let name = String.lowercase_ascii name in
+              let name = Message.name_of_string name in
               By_name.add name (find t name @ [ address ]) t)
             t names)
 

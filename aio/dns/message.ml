@@ -6,6 +6,7 @@ type data =
   | Address of kind * Unix.inet_addr
   | Alias of string
   | Authority of int
+  | Name_server
   | Other
 
 type record = { name : string; ttl : int; data : data }
@@ -13,7 +14,9 @@ type record = { name : string; ttl : int; data : data }
 type t = {
   id : int;
   is_response : bool;
+  is_authoritative : bool;
   is_truncated : bool;
+  is_recursive : bool;
   code : int;
   questions : (string * kind option) list;
   answers : record list;
@@ -27,11 +30,26 @@ let class_in = 1
 
 (* --- Writing ---------------------------------------------------------------- *)
 
+let name_of_string s =
+  let s = String.lowercase_ascii s in
+  if String.ends_with ~suffix:"." s then String.sub s 0 (String.length s - 1)
+  else s
+
+let is_digit = function '0' .. '9' -> true | _ -> false
+
+let is_label label =
+  label <> ""
+  && String.length label < 64
+  && String.for_all
+       (function
+         | 'a' .. 'z' | 'A' .. 'Z' | '-' | '_' -> true | c -> is_digit c)
+       label
+
 let is_name name =
+  let labels = String.split_on_char '.' name in
   String.length name <= longest - 2
-  && List.for_all
-       (fun label -> label <> "" && String.length label < 64)
-       (String.split_on_char '.' name)
+  && List.for_all is_label labels
+  && not (String.for_all is_digit (List.nth labels (List.length labels - 1)))
 
 let query ~id name kind =
   if not (is_name name) then
@@ -71,6 +89,16 @@ let u32 s pos =
   let low, pos = u16 s pos in
   ((high lsl 16) lor low, pos)
 
+(* Marks dots, so that the label [a.b] isn't taken for the labels [a] and [b]. *)
+let escaped label =
+  if String.exists (function '.' | '\\' -> true | _ -> false) label then
+    String.to_seq label
+    |> Seq.concat_map (function
+      | ('.' | '\\') as c -> List.to_seq [ '\\'; c ]
+      | c -> Seq.return c)
+    |> String.of_seq
+  else label
+
 let most_pointers = 127
 
 let name s pos =
@@ -83,9 +111,7 @@ let name s pos =
         check s pos n;
         let size = size + n + 1 and label = String.sub s pos n in
         if size >= longest then raise (Malformed "a name is too long");
-        if String.contains label '.' then
-          raise (Malformed "a label contains a dot");
-        from ~start ~pointers size (label :: labels) (pos + n)
+        from ~start ~pointers size (escaped label :: labels) (pos + n)
     | n, pos when n >= 192 ->
         let low, pos = u8 s pos in
         let target = ((n land 63) lsl 8) lor low in
@@ -127,6 +153,7 @@ let positive n = if n land 0x8000_0000 = 0 then n else 0
 let data s pos ~code ~length =
   match (code, length) with
   | 1, 4 -> Address (A, ipv4 s pos)
+  | 2, _ -> Name_server
   | 28, 16 -> Address (Aaaa, ipv6 s pos)
   | 5, _ -> Alias (fst (name s pos))
   | 6, _ ->
@@ -156,27 +183,42 @@ let several n read s pos =
   in
   more n [] pos
 
-let decode s =
+let header_length = 12
+
+(* The head, the numbers of answers and of records of the authority, and where these begin. *)
+let read_head s =
   let id, pos = u16 s 0 in
   let flags, pos = u16 s pos in
   let count_questions, pos = u16 s pos in
   let count_answers, pos = u16 s pos in
   let count_authority, pos = u16 s pos in
   let _, pos = u16 s pos in
-  let questions, pos = several count_questions question s pos in
-  let is_truncated = flags land 0x0200 <> 0 in
-  let answers, authority =
-    if is_truncated then ([], [])
-    else
-      let answers, pos = several count_answers record s pos in
-      (answers, fst (several count_authority record s pos))
-  in
-  {
-    id;
-    is_response = flags land 0x8000 <> 0;
-    is_truncated;
-    code = flags land 15;
-    questions;
-    answers;
-    authority;
-  }
+  (* A server that can't read a query may return its header alone, and leave the counts. *)
+  let is_header_only = String.length s = header_length in
+  let count n = if is_header_only then 0 else n in
+  let questions, pos = several (count count_questions) question s pos in
+  ( {
+      id;
+      is_response = flags land 0xf800 = 0x8000;
+      is_authoritative = flags land 0x0400 <> 0;
+      is_truncated = flags land 0x0200 <> 0;
+      is_recursive = flags land 0x0080 <> 0;
+      code = flags land 15;
+      questions;
+      answers = [];
+      authority = [];
+    },
+    (count count_answers, count count_authority),
+    pos )
+
+let head s =
+  let t, _, _ = read_head s in
+  t
+
+let decode s =
+  let t, (count_answers, count_authority), pos = read_head s in
+  if t.is_truncated then t
+  else
+    let answers, pos = several count_answers record s pos in
+    let authority, _ = several count_authority record s pos in
+    { t with answers; authority }

@@ -1,6 +1,8 @@
 (** DNS messages (RFC 1035), to the extent that a resolver needs.
 
-    A name is in lower case, without the final dot. *)
+    A name is in lower case, without the final dot. If a label contains a dot or
+    a backslash, a backslash precedes it. Such names exist, for example the mail
+    address in a SOA record. *)
 
 exception Malformed of string
 (** The fault of the bytes. *)
@@ -12,6 +14,7 @@ type data =
   | Alias of string  (** CNAME *)
   | Authority of int
       (** SOA, with the seconds for which the absence of a name may be kept. *)
+  | Name_server  (** NS *)
   | Other  (** Another type, or another class than IN. *)
 
 type record = { name : string; ttl : int; data : data }
@@ -19,8 +22,11 @@ type record = { name : string; ttl : int; data : data }
 
 type t = {
   id : int;
-  is_response : bool;
+  is_response : bool;  (** To a standard query (OPCODE 0). *)
+  is_authoritative : bool;
   is_truncated : bool;  (** Then no records are read. *)
+  is_recursive : bool;
+      (** The server asks others (RA), so it has an answer for every name. *)
   code : int;  (** RCODE *)
   questions : (string * kind option) list;
       (** [None] if it asks for something else than an address of class IN. *)
@@ -28,14 +34,26 @@ type t = {
   authority : record list;
 }
 
+val name_of_string : string -> string
+(** The name in lower case, without the final dot. *)
+
+val is_digit : char -> bool
+
 val is_name : string -> bool
-(** [true] if the name can be asked for. A label has 1 to 63 bytes, and a name
-    253. *)
+(** [true] if a host can have the name. A label has 1 to 63 letters, digits,
+    hyphens and underscores, and a name 253 bytes. The last label isn't a
+    number, because [192.0.2] and [256.1.1.1] look like addresses (RFC 1123). *)
 
 val query : id:int -> string -> kind -> string
 (** The bytes of a question to a recursive server.
 
     - {b Raises} [Invalid_argument] unless {!is_name}. *)
+
+val head : string -> t
+(** [head bytes] is the message without its records, so it says which question
+    the message answers.
+
+    - {b Raises} {!Malformed} if [bytes] don't begin like a message. *)
 
 val decode : string -> t
 (** [decode bytes] is the message. The part after the authority is not read. The

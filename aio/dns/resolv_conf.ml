@@ -16,22 +16,24 @@ let address s =
   | address -> Some address
   | exception Failure _ -> None
 
-(* Removes the final dot. The result is [None] for the root, which can't be searched. *)
+(* The root can't be searched. *)
 let domain name =
-  let name = String.lowercase_ascii name in
-  let length = String.length name in
-  if not (String.ends_with ~suffix:"." name) then Some name
-  else if length = 1 then None
-  else Some (String.sub name 0 (length - 1))
+  match Message.name_of_string name with "" -> None | name -> Some name
+
+(* [int_of_string_opt] would read [0x10] and [1_0] too. *)
+let number s =
+  if s <> "" && String.length s < 10 && String.for_all Message.is_digit s then
+    Some (int_of_string s)
+  else None
 
 let option t word =
-  let number least most n = max least (min most n) in
+  let within least most n = max least (min most n) in
   match String.split_on_char ':' word with
   | [ name; value ] -> (
-      match (name, int_of_string_opt value) with
-      | "ndots", Some n -> { t with ndots = number 0 15 n }
-      | "timeout", Some n -> { t with timeout = number 1 30 n }
-      | "attempts", Some n -> { t with attempts = number 1 5 n }
+      match (name, number value) with
+      | "ndots", Some n -> { t with ndots = within 0 15 n }
+      | "timeout", Some n -> { t with timeout = within 1 30 n }
+      | "attempts", Some n -> { t with attempts = within 1 5 n }
       | _ -> t)
   | _ -> t
 

@@ -6,7 +6,14 @@ let address t = t.address
 let asked t = Atomic.get t.asked
 
 let reply ?(code = 0) ?(authority = []) answers (query : Message.t) =
-  { query with is_response = true; code; answers; authority }
+  {
+    query with
+    is_response = true;
+    is_recursive = true;
+    code;
+    answers;
+    authority;
+  }
 
 let address_of ?(ttl = 60) name s =
   let a = Unix.inet_addr_of_string s in
@@ -18,24 +25,29 @@ let alias ?(ttl = 60) name target = { Message.name; ttl; data = Alias target }
 let soa ?(ttl = 60) minimum =
   { Message.name = "test"; ttl; data = Authority minimum }
 
+let name_server name = { Message.name; ttl = 60; data = Name_server }
+
 (* An empty datagram, or a connection that sends nothing, ends a thread. *)
 
+(* Each query has its own thread, because an answer may wait for another one. *)
 let serve_udp t fd udp =
   let b = Bytes.create 512 in
-  let rec serve () =
+  let answer query from () =
+    List.iter
+      (fun m ->
+        let s = Wire.encode m in
+        ignore (Unix.sendto_substring fd s 0 (String.length s) [] from : int))
+      (udp (Message.decode query))
+  in
+  let rec serve threads =
     match Unix.recvfrom fd b 0 512 [] with
-    | 0, _ -> ()
+    | 0, _ -> List.iter Thread.join threads
     | n, from ->
         Atomic.incr t.asked;
-        List.iter
-          (fun m ->
-            let s = Wire.encode m in
-            ignore
-              (Unix.sendto_substring fd s 0 (String.length s) [] from : int))
-          (udp (Message.decode (Bytes.sub_string b 0 n)));
-        serve ()
+        let query = Bytes.sub_string b 0 n in
+        serve (Thread.create (answer query from) () :: threads)
   in
-  serve ()
+  serve []
 
 let serve_tcp fd tcp =
   let rec serve () =

@@ -25,10 +25,13 @@ val reply :
   Message.record list ->
   Message.t ->
   Message.t
-(** The answer to a query. *)
+(** The answer of a recursive server to a query. *)
 
 val address_of : ?ttl:int -> string -> string -> Message.record
 (** A record that gives this name this address. *)
 
 val alias : ?ttl:int -> string -> string -> Message.record
 val soa : ?ttl:int -> int -> Message.record
+
+val name_server : string -> Message.record
+(** A record of the servers that know this domain. *)

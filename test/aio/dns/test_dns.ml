@@ -19,6 +19,7 @@ let with_file lines f =
   let name = file lines in
   Fun.protect ~finally:(fun () -> Sys.remove name) (fun () -> f name)
 
+(* The times are so long that a test that waits for one of them fails ([quick]). *)
 let create ?resolv_conf ?hosts ?(timeout = 20.) ?(attempts = 1) ?limit ?race
     ?size ?now servers =
   Concord_dns.create
@@ -35,8 +36,14 @@ let resolved = function
 
 let says ?(family = `Ipv4) dns expected name =
   Alcotest.(check string)
-    name expected
+    (String.escaped name) expected
     (resolved (Concord_dns.resolve ~family dns name))
+
+(* No timeout of {!create} has passed. *)
+let quick f =
+  let start = Unix.gettimeofday () in
+  f ();
+  yes "no timeout" (Unix.gettimeofday () -. start < 10.)
 
 let descriptors = Concord_test_proc.descriptors
 
@@ -188,6 +195,10 @@ let wrong_source () =
   Unix.close fd;
   Unix.close other
 
+(* A server may be slower than a timeout. *)
+let asked n s =
+  eventually (Printf.sprintf "%d queries" n) (fun () -> Server.asked s = n)
+
 (* --- Several servers -------------------------------------------------------- *)
 
 let refuses query = [ Server.reply ~code:5 [] query ]
@@ -215,9 +226,9 @@ let in_turn () =
   Server.with_ silent @@ fun first ->
   Server.with_ refuses @@ fun second ->
   Server.with_ (knows [ a_test ]) @@ fun third ->
-  says (create ~timeout:0.05 [ first; second; third ]) "192.0.2.1" "a.test";
-  int "once" 1 (Server.asked first);
-  int "once" 1 (Server.asked second)
+  says (create ~timeout:0.2 [ first; second; third ]) "192.0.2.1" "a.test";
+  asked 1 first;
+  asked 1 second
 
 let attempts () =
   let count = Atomic.make 0 in
@@ -234,9 +245,9 @@ let timeouts () =
   says
     (create ~timeout:0.02 ~attempts:3 [ s ])
     "no server answered in time" "a.test";
-  int "queries" 3 (Server.asked s);
+  asked 3 s;
   says (create ~limit:0.05 [ s ]) "no server answered in time" "b.test";
-  int "one more" 4 (Server.asked s)
+  asked 4 s
 
 (* No server listens there, and the system reports this at once. *)
 let no_server () =
@@ -248,6 +259,46 @@ let no_server () =
   match Concord_dns.resolve dns "a.test" with
   | Error (Failed what) -> yes what (contains what "refused")
   | result -> Alcotest.fail (resolved result)
+
+let error_without_question code query =
+  [ { (Server.reply ~code [] query) with questions = [] } ]
+
+let referral query =
+  [
+    {
+      (Server.reply ~authority:[ Server.name_server "test" ] [] query) with
+      is_recursive = false;
+    };
+  ]
+
+let says_nothing query =
+  [ { (Server.reply [] query) with is_recursive = false } ]
+
+(* A label of 64 bytes can't be read. *)
+let unreadable query =
+  let bad = { a_test with name = String.make 64 'a' ^ ".test" } in
+  [ Server.reply [ bad ] query ]
+
+(* The first server answers at once, but says nothing about the name. *)
+let unusable () =
+  List.iter
+    (fun (what, answer) ->
+      Server.with_ answer @@ fun first ->
+      Server.with_ (knows [ a_test ]) @@ fun second ->
+      quick (fun () -> says (create [ first; second ]) "192.0.2.1" "a.test");
+      int what 1 (Server.asked first);
+      match Concord_dns.resolve ~family:`Ipv4 (create [ first ]) "a.test" with
+      | Error (Failed text) -> yes text (contains text what)
+      | result -> Alcotest.fail (resolved result))
+    [
+      ("did not understand", error_without_question 1);
+      ("failed", error_without_question 2);
+      ("does not support", error_without_question 4);
+      ("refused", error_without_question 5);
+      ("refers", referral);
+      ("refers", says_nothing);
+      ("a bad message", unreadable);
+    ]
 
 (* --- What is kept ----------------------------------------------------------- *)
 
@@ -401,6 +452,50 @@ let refused () =
       create ~attempts:0 ());
   refuses "size must be at least 1, but is 0" (fun () -> create ~size:0 ())
 
+(* Names for which servers would be asked in vain, or which they shouldn't see. *)
+let no_server_sees () =
+  with_file [ "192.0.2.10 Alias.Host box."; "192.0.2.11 db.localhost" ]
+  @@ fun hosts ->
+  with_file [ "search one.test" ] @@ fun resolv_conf ->
+  let away query =
+    [ Server.reply [ Server.alias "away.test" "x.localhost" ] query ]
+  in
+  Server.with_ away @@ fun s ->
+  let dns = create ~hosts ~resolv_conf [ s ] in
+  List.iter
+    (says dns "not a valid host name")
+    [
+      "a\000.test";
+      "a\000";
+      "a b";
+      "a ";
+      "\ta.test";
+      "[::1]";
+      "fe80::1%lo";
+      "fe80::1%1";
+      "192.0.2.1\n";
+      "a/b.test";
+      "b\195\188cher.test";
+      "192.0.2.256.";
+      "127.1.";
+      ".";
+      "a..";
+    ];
+  says dns ~family:`Any "127.0.0.1 ::1" "localhost";
+  says dns ~family:`Ipv4 "127.0.0.1" "LocalHost.";
+  says dns ~family:`Ipv6 "::1" "x.LOCALHOST";
+  says dns ~family:`Any "192.0.2.11" "DB.localhost.";
+  says dns ~family:`Any "no such name" "a.invalid";
+  says dns ~family:`Any "no such name" "invalid.";
+  says dns ~family:`Any "no such name" "a.b.ONION";
+  says dns ~family:`Any "192.0.2.10" "ALIAS.host.";
+  says dns ~family:`Any "192.0.2.10" "alias.HOST";
+  says dns ~family:`Any "192.0.2.10" "Box";
+  int "queries" 0 (Server.asked s);
+  (* Only the alias is asked for. *)
+  says dns ~family:`Any "127.0.0.1 ::1" "away.test";
+  int "queries" 2 (Server.asked s)
+
 (* --- Hosts ------------------------------------------------------------------ *)
 
 let on_host run () =
@@ -502,6 +597,7 @@ let () =
           test "attempts" attempts;
           test "timeouts" timeouts;
           test "no server" no_server;
+          test "unusable" unusable;
         ] );
       ( "kept",
         [
@@ -513,7 +609,12 @@ let () =
           test "cancelled asker" cancelled_asker;
           test "all cancelled" all_cancelled;
         ] );
-      ("names", [ test "files" files; test "refused" refused ]);
+      ( "names",
+        [
+          test "files" files;
+          test "no server sees" no_server_sees;
+          test "refused" refused;
+        ] );
       ( "hosts",
         [
           test "fifo" (on_host (fun f -> Fifo.run f));

@@ -20,12 +20,19 @@ let holds ?(count = 2000) gen print property () =
 module Generate = struct
   open QCheck2.Gen
 
-  let label =
-    let letter = oneof_list [ 'a'; 'b'; '-'; '0'; '\200' ] in
+  let label letters =
+    let letter = oneof_list letters in
     let* n = oneof_weighted [ (9, int_range 1 3); (1, return 63) ] in
     string_size ~gen:letter (return n)
 
-  let host = map (String.concat ".") (list_size (int_range 1 3) label)
+  let name letters =
+    map (String.concat ".") (list_size (int_range 1 3) (label letters))
+
+  (* A message may have any name, but only some are asked for. *)
+  let host = name [ 'a'; 'b'; '-'; '0'; ' '; '\200' ]
+
+  let asked_host =
+    map (fun name -> name ^ ".test") (name [ 'a'; 'b'; '-'; '_'; '0' ])
 
   let address =
     let byte = int_bound 255 and group = int_bound 0xffff in
@@ -56,7 +63,7 @@ module Generate = struct
           address;
           map (fun n -> Message.Alias n) host;
           map (fun n -> Message.Authority n) seconds;
-          return Message.Other;
+          oneof_list [ Message.Name_server; Other ];
         ]
     in
     return { Message.name; ttl; data }
@@ -64,7 +71,9 @@ module Generate = struct
   let message =
     let* id = int_bound 0xffff
     and* code = int_bound 15
-    and* is_response = bool in
+    and* is_response = bool
+    and* is_authoritative = bool
+    and* is_recursive = bool in
     let* kind = oneof_list [ Some Message.A; Some Aaaa; None ] in
     let* name = host
     and* answers = list_size (int_range 0 5) record
@@ -74,7 +83,9 @@ module Generate = struct
         Message.id;
         code;
         is_response;
+        is_authoritative;
         is_truncated = false;
+        is_recursive;
         questions = [ (name, kind) ];
         answers;
         authority;
@@ -93,7 +104,7 @@ module Generate = struct
     List.iter (fun (i, c) -> Bytes.set b i c) changes;
     return (Bytes.sub_string b 0 length)
 
-  let asked = pair host (oneof_list [ Message.A; Aaaa ])
+  let asked = pair asked_host (oneof_list [ Message.A; Aaaa ])
   let bytes = string_size (int_bound 100)
 end
 
@@ -122,7 +133,6 @@ let pointers () =
   (* The second pointer leads to the first label again. *)
   malformed "a pointer does not lead back" (header ^ "\001a\xc0\x0c\000\001");
   malformed "a label of an unknown type" (header ^ "\x80a");
-  malformed "a label contains a dot" (header ^ "\003a.b\000\000\001\000\001");
   malformed "it ends too early" (header ^ "\063abc");
   malformed "it ends too early" ""
 
@@ -156,12 +166,56 @@ let many_pointers () =
   in
   malformed "a name has too many pointers" s
 
+(* The label "a.b" isn't the labels "a" and "b", nor is "a\\" and "b" the label "a.b". *)
+let dots () =
+  let question labels =
+    let m = Message.head (header ^ labels ^ "\000\000\001\000\001") in
+    fst (List.hd m.questions)
+  in
+  strings "names"
+    [ "a\\.b"; "a.b"; "a\\\\.b" ]
+    [ question "\003a.b"; question "\001a\001b"; question "\002a\\\001b" ]
+
+(* A server returns only the header of a query that it can't read, with the counts of the query. *)
+let header_alone () =
+  let m = Message.decode "\002\001\x81\x81\000\001\000\002\000\003\000\004" in
+  int "id" 513 m.id;
+  int "code" 1 m.code;
+  yes "nothing else"
+    (m.is_response && m.questions = [] && m.answers = [] && m.authority = [])
+
+(* A notification (RFC 1996) with the bit of a response. *)
+let another_operation () =
+  let m = Message.head "\000\001\xa0\000\000\000\000\000\000\000\000\000" in
+  no "a response" m.is_response
+
 let names () =
   yes "a name" (Message.is_name "a.example");
   yes "63" (Message.is_name (String.make 63 'a'));
   no "64" (Message.is_name (String.make 64 'a'));
   no "none" (Message.is_name "");
   no "an empty label" (Message.is_name "a..b");
+  List.iter
+    (fun name -> yes name (Message.is_name name))
+    [ "-a.b-"; "_x.a_b"; "A"; "1.a"; "1.2.3.4a"; "xn--bcher-kva.test" ];
+  List.iter
+    (fun name -> no name (Message.is_name name))
+    [
+      "a\000.test";
+      "a b.test";
+      " a";
+      "a\n";
+      "a\\.b";
+      "[::1]";
+      "fe80::1%lo";
+      "a/b";
+      "b\195\188cher.test";
+      "*.test";
+      "1";
+      "127.1";
+      "256.1.1.1";
+      "a.1";
+    ];
   let long n = String.concat "." (List.init n (fun _ -> "a")) in
   yes "253" (Message.is_name (long 127));
   no "255" (Message.is_name (long 128))
@@ -178,10 +232,16 @@ let said = function
   | Ok (No_such_name, ttl) -> Printf.sprintf "no name for %d s" ttl
   | Error what -> what
 
-let says expected ?(code = 0) ?(authority = []) answers =
+let says expected ?(code = 0) ?(authoritative = false) ?(recursive = true)
+    ?(authority = []) answers =
   let m =
-    Server.reply ~code ~authority answers
-      (Message.decode (Message.query ~id:1 "a.test" A))
+    {
+      (Server.reply ~code ~authority answers
+         (Message.decode (Message.query ~id:1 "a.test" A)))
+      with
+      is_authoritative = authoritative;
+      is_recursive = recursive;
+    }
   in
   Alcotest.(check string)
     expected expected
@@ -210,10 +270,32 @@ let answers () =
     [ alias ~ttl:3 "a.test" "b.test" ];
   says "no name for 8 s" ~code:3 ~authority:[ soa ~ttl:8 9 ] [];
   says "no name for 0 s" ~code:3 [];
+  says "no name for 4 s" ~code:3
+    ~authority:[ soa 9 ]
+    [ alias ~ttl:4 "a.test" "b.test" ];
+  says "no name for 9 s" ~code:3 ~authority:[ soa 9 ] [ a ];
+  says "no address for 10800 s" ~authority:[ soa ~ttl:1_000_000 1_000_000 ] [];
   says "failed" ~code:2 [];
   says "refused" ~code:5 [];
   says "192.0.2.1 for 86400 s"
     [ address_of ~ttl:1_000_000 "a.test" "192.0.2.1" ]
+
+(* RFC 2308, 2.2: a referral has NS records, but no SOA record. *)
+let referrals () =
+  let open Server in
+  let ns = name_server "test" and lame = "refers to other servers" in
+  says lame ~authority:[ ns ] [];
+  says lame ~authority:[ ns ] ~recursive:false [];
+  says lame ~recursive:false [];
+  says "no address for 0 s" [];
+  says "no address for 0 s" ~recursive:false ~authoritative:true [];
+  says "no address for 0 s" ~authoritative:true ~authority:[ ns ] [];
+  says "no address for 9 s" ~recursive:false ~authority:[ ns; soa 9 ] [];
+  says "192.0.2.1 for 60 s" ~recursive:false ~authority:[ ns ]
+    [ address_of "a.test" "192.0.2.1" ];
+  says "b.test for 60 s" ~recursive:false ~authority:[ ns ]
+    [ alias "a.test" "b.test" ];
+  says "no name for 0 s" ~code:3 ~recursive:false ~authority:[ ns ] []
 
 let expiry () =
   let key n = (string_of_int n, Message.A) in
@@ -246,7 +328,8 @@ let configuration () =
         "nameserver fe80::1%eth0";
         "domain old.test";
         "search One.test two.test. .";
-        "options ndots:2 rotate timeout:99 attempts:0 ndots:x";
+        "options ndots:2 rotate timeout:99 attempts:0 ndots:x ndots:1_0";
+        "options ndots:0x3 ndots:-1 ndots:+5 ndots: ndots:99999999999999999999";
         "sortlist 192.0.2.0";
       ]
   in
@@ -272,11 +355,13 @@ let hosts () =
         "";
         "what is this";
         "::1 localhost";
+        "192.0.2.3 Alias.HOST.";
       ]
   in
   let find name = List.map Unix.string_of_inet_addr (Hosts.find h name) in
   strings "both" [ "127.0.0.1"; "::1" ] (find "localhost");
   strings "lower case" [ "127.0.0.1" ] (find "box");
+  strings "a final dot" [ "192.0.2.3" ] (find "alias.host");
   strings "a comment" [] (find "this");
   strings "no address" [] (find "is")
 
@@ -293,9 +378,12 @@ let () =
           test "pointers" pointers;
           test "a long name" long_name;
           test "many pointers" many_pointers;
+          test "dots in labels" dots;
+          test "a header alone" header_alone;
+          test "another operation" another_operation;
           test "names" names;
         ] );
-      ("answer", [ test "answers" answers ]);
+      ("answer", [ test "answers" answers; test "referrals" referrals ]);
       ("cache", [ test "expiry and size" expiry ]);
       ("files", [ test "resolv.conf" configuration; test "hosts" hosts ]);
     ]

@@ -21,7 +21,8 @@ let encode (m : t) =
             Buffer.add_string b label;
             name rest)
   in
-  let name s = name (String.split_on_char '.' s) in
+  let labels = name in
+  let name s = labels (String.split_on_char '.' s) in
   let code_of_kind = function A -> 1 | Aaaa -> 28 in
   let address kind a =
     let s = Unix.string_of_inet_addr a in
@@ -51,6 +52,7 @@ let encode (m : t) =
       | Address (kind, _) -> code_of_kind kind
       | Alias _ -> 5
       | Authority _ -> 6
+      | Name_server -> 2
       | Other -> 16);
     u16 1;
     u32 r.ttl;
@@ -62,8 +64,10 @@ let encode (m : t) =
     | Alias target -> name target
     | Authority minimum ->
         name "ns.test";
-        name "admin.test";
+        (* A mail address whose local part has a dot. *)
+        labels [ "first.last"; "test" ];
         List.iter u32 [ 1; 2; 3; 4; minimum ]
+    | Name_server -> name "ns.test"
     | Other -> Buffer.add_string b "\003abc");
     let length = Buffer.length b - start - 2 in
     let whole = Buffer.to_bytes b in
@@ -73,8 +77,10 @@ let encode (m : t) =
   in
   u16 m.id;
   u16
-    ((if m.is_response then 0x8180 else 0x0100)
+    ((if m.is_response then 0x8100 else 0x0100)
+    lor (if m.is_authoritative then 0x0400 else 0)
     lor (if m.is_truncated then 0x0200 else 0)
+    lor (if m.is_recursive then 0x0080 else 0)
     lor m.code);
   u16 (List.length m.questions);
   u16 (List.length m.answers);
