@@ -13,5 +13,8 @@ val add : 'v t -> expires:float -> key -> 'v -> 'v t
 (** Replaces the answer of this key. If there are too many, the one that expires
     first is dropped. O(log n). *)
 
+val remove : 'v t -> key -> 'v t
+(** O(log n). *)
+
 val length : 'v t -> int
 (** O(n). *)

@@ -28,6 +28,15 @@
     the SOA record that comes with it, but not longer than three hours. An error
     of a server, or a timeout, is not kept.
 
+    Each family has its own answer. If there is no such name in one family,
+    there is none in the other, because that answer is about the name (RFC
+    8020). Some servers give it wrongly for a name that has addresses of the
+    other family. If the other family has answered, the name exists.
+
+    If {!resolve} has addresses of one family and couldn't get the other's, it
+    doesn't wait for the other again for a second. After that, the next
+    {!resolve} asks for it again.
+
     If several tasks ask for one name at the same time, they share one query. It
     runs in the task that asked first. If that task is cancelled, the task that
     waited longest asks again. When all have been cancelled, the query is
@@ -100,6 +109,7 @@ val create :
   ?timeout:float ->
   ?attempts:int ->
   ?limit:float ->
+  ?resolution_delay:float ->
   ?race:bool ->
   ?size:int ->
   ?now:(unit -> float) ->
@@ -114,6 +124,10 @@ val create :
       server) replace the values of [resolv_conf].
     - [limit] is the number of seconds that a {!resolve} may take in all, by
       default 30.
+    - [resolution_delay] is the number of seconds that {!resolve} waits for the
+      second family, by default 0.05 (RFC 8305). If your network has only IPv6,
+      ask for [`Ipv6], or set a longer delay. With [infinity], {!resolve} waits
+      until the second family is found, or its query fails.
     - [race] is [false] by default.
     - [size] is the number of answers that are kept at most, by default 1000. If
       there are more, the one that expires first is dropped.
@@ -125,7 +139,8 @@ val create :
     - {b Cancelled}, it raises the host's exception.
     - {b Raises} [Sys_error] if a file exists but can't be read.
     - {b Raises} [Invalid_argument] if [servers] is empty, [timeout] or [limit]
-      is not positive, or [attempts] or [size] is less than 1. *)
+      is not positive, [resolution_delay] is negative, or [attempts] or [size]
+      is less than 1. *)
 
 val resolve :
   ?family:[ `Any | `Ipv4 | `Ipv6 ] ->
@@ -151,10 +166,17 @@ val resolve :
     addresses come first, each family in the server's order. If only one family
     can be found, its addresses are the result.
 
+    Once one family has addresses, or there is no such name, {!resolve} waits
+    for the other family for [resolution_delay] at most. In that case, no other
+    server is asked for the other family if its query fails. The reason is that
+    some servers never answer for one family, or always answer with an error,
+    and this shouldn't delay the addresses of the other one.
+
     A name that ends with a dot is absolute. A name with fewer dots than [ndots]
     is first tried in each domain of [search]. A name with as many or more is
     first tried as it is. The search ends with the first name that has an
-    address, or with an error of the servers.
+    address, or with an error of the servers. But if one family has no such
+    name, an error for the other family doesn't end it.
 
     - {b Suspends} while servers are asked. It doesn't if the answer is known.
     - {b Cancelled}, it raises the host's exception. The query continues for

@@ -2,6 +2,8 @@ exception Malformed of string
 
 type kind = A | Aaaa
 
+let other = function A -> Aaaa | Aaaa -> A
+
 type data =
   | Address of kind * Unix.inet_addr
   | Alias of string

@@ -9,6 +9,8 @@ exception Malformed of string
 
 type kind = A | Aaaa
 
+val other : kind -> kind
+
 type data =
   | Address of kind * Unix.inet_addr
   | Alias of string  (** CNAME *)
