@@ -48,9 +48,10 @@ let by_plugin (type a) (plugin : Plugin.t) (request : a t) : a =
   | Reach release -> plugin.suspend (at_once release)
   | Question _ -> None
   | Fork release ->
-      (* raises [Elsewhere] if the caller is in another scheduler *)
+      (* Both raise [Elsewhere] if the caller is in another scheduler. *)
       if Option.is_some plugin.scopes then
-        ignore (plugin.suspend (at_once release) : host);
+        ignore (plugin.suspend (at_once release) : host)
+      else plugin.protect ignore;
       plugin.scopes
   | Turn -> plugin.suspend (resume_at_once ())
   | Who -> Identify.by_plugin plugin

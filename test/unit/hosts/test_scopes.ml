@@ -15,6 +15,40 @@ module A =
     end)
     ()
 
+(* A plug-in that offers scopes, and is asked after [A]'s, because it was added later. Its tasks
+   only run one after the other. *)
+module B = struct
+  let is_inside = ref false
+  let here () = if not !is_inside then raise_notrace Host_kit.Elsewhere
+
+  let suspend block =
+    here ();
+    match block (fun _ -> false) with
+    | Some v -> v
+    | None -> Alcotest.fail "it can't wait"
+
+  let protect f =
+    here ();
+    f ()
+
+  let scope body = body Concord_suspend.{ fork = (fun f -> f ()); cancel = ignore }
+
+  let () =
+    Host_kit.plug_in
+      {
+        name = "b";
+        sample = None;
+        takes_every_effect = false;
+        suspend;
+        protect;
+        scopes = Some { scope };
+      }
+
+  let run f =
+    is_inside := true;
+    Fun.protect f ~finally:(fun () -> is_inside := false)
+end
+
 exception Boom
 
 (* --- Hosts that offer scopes ----------------------------------------------- *)
@@ -37,6 +71,7 @@ let places =
     ("Eio", eio, true);
     ("Domainslib", pool_task, false);
     ("a plug-in that does not", A.run, false);
+    ("a plug-in that does, asked after one that does not", B.run, true);
     ("a handler that does not", mini, false);
     ("Fifo in Eio", within eio fifo, true);
     ("Eio in Fifo", within fifo eio, true);
