@@ -1,6 +1,7 @@
 module Atomically = Atomically
 module Identity = Identity
 module Late = Late
+module Context = Context
 module Signals = Signals
 module Timer = Timer
 module Who = Who

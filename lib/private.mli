@@ -48,6 +48,16 @@ module Late : sig
   (** Delays the exception of a signal handler until the thread's next wait. *)
 end
 
+(** Used by [concord-lwt] and [concord-async], which add their library's
+    context, and by [concord-schedulers.policies]. *)
+module Context : sig
+  type t = Context.t
+
+  val add : (unit -> t) -> unit
+  val here : unit -> t
+  val save : t -> unit -> unit
+end
+
 (** Used by [concord-domainslib] and [concord-lwt], to start domains. *)
 module Signals : sig
   type mask = Signals.mask

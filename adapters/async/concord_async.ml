@@ -88,6 +88,17 @@ let () =
       scopes = None;
     }
 
+(* --- The execution context -------------------------------------------------- *)
+
+let save_context () =
+  let context = Scheduler.current_execution_context () in
+  fun () ->
+    if Inbox.is_here () then Scheduler.Expert.set_execution_context context
+
+let () =
+  Concord.Private.Context.add (fun () ->
+      if Inbox.is_here () then Some save_context else None)
+
 (* --- The structures ------------------------------------------------------- *)
 
 (* Threads that must not touch Async's state may call these operations too. There, an operation
@@ -139,8 +150,7 @@ include
       (* [f] may change the execution context, and be suspended before it restores it. *)
       let isolate f =
         if Inbox.is_here () then begin
-          let context = Scheduler.current_execution_context () in
-          let restore () = Scheduler.Expert.set_execution_context context in
+          let restore = save_context () in
           match f () with
           | t ->
               restore ();

@@ -43,7 +43,9 @@
       {!Clock.with_timeout} instead, because they lose nothing.
     - {b Order} and {b cost} are those of Concord's operation.
     - {b Execution context} (monitor, priority, locals) is the same before and
-      after a wait, and for the caller of {!direct}.
+      after a wait, and for the caller of {!direct}. It is also kept for each
+      task of {!Concord.Tasks}, {!Concord.Scope} and {!Concord_fifo} that runs
+      in {!direct}.
     - {b Handlers} of a deferred run as Async's jobs, never in the thread that
       resumes the operation.
     - {b Spinning} may delay timers and input by up to 70 microseconds. While

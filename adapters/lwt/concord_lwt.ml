@@ -182,6 +182,23 @@ let () =
       scopes = None;
     }
 
+(* --- Storage ---------------------------------------------------------------- *)
+
+(* Lwt's storage is one variable, which Lwt sets before it calls a callback. [Lwt_direct] uses
+   it in the same way. *)
+module Storage = Lwt.Private.Sequence_associated_storage
+[@@alert "-trespassing"]
+
+(* Direct code may begin before the loop has had a turn, so [Loop.is_in_turn] would be wrong here.
+   It has performed an effect by then, so its thread owns Lwt's state. *)
+let () =
+  let save () =
+    let storage = !Storage.current_storage in
+    fun () -> if Loop.is_owner () then Storage.current_storage := storage
+  in
+  Concord.Private.Context.add (fun () ->
+      if Loop.is_owner () then Some save else None)
+
 let no_key : unit Lwt.key = Lwt.new_key ()
 
 module Host = struct

@@ -49,7 +49,9 @@
       not wait since, the operation begins in the next turn. So a task whose
       operations never wait doesn't stop the loop, and can be cancelled.
     - {b Storage} of the sequence ([Lwt.key]) is the same before and after a
-      wait.
+      wait. It is also kept for each task of {!Concord.Tasks}, {!Concord.Scope},
+      {!Concord_fifo} and [Concord_policies] that runs in a task of Lwt. Such a
+      task begins with the storage of the task that forked it.
     - {b Callbacks} of a promise are called by Lwt's loop, never by the thread
       that resumes the operation.
     - {b Signal handlers} may raise anywhere. A task that was resumed, or was

@@ -30,6 +30,11 @@ let is_running () =
   | Run thread -> thread = this_thread ()
   | Nobody | Used _ -> false
 
+let is_owner () =
+  match Atomic.get owner with
+  | Run thread | Used thread -> thread = this_thread ()
+  | Nobody -> false
+
 (* While a loop runs, Lwt refuses this second one by [Failure]. Otherwise this one ends at
    once. *)
 let a_loop_runs () =

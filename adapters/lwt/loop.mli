@@ -15,6 +15,10 @@ val run : (unit -> 'a) -> 'a
 
     - {b Raises} [Failure] in another [run], of whatever thread. *)
 
+val is_owner : unit -> bool
+(** [true] if the calling thread may touch Lwt's state, because it runs a loop
+    of Lwt, or was the last thread to use Lwt. *)
+
 val is_running : unit -> bool
 (** [true] if the calling thread is in {!run}. *)
 

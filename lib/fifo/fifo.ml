@@ -132,6 +132,17 @@ let with_locals name change f =
 let with_binding key v f = with_locals "with_binding" (Local.add key v) f
 let without_binding key f = with_locals "without_binding" (Local.remove key) f
 
+(* Unlike in [Fun.protect], [finally] may raise. *)
+let finally f ~finally =
+  match f () with
+  | v ->
+      finally ();
+      v
+  | exception e ->
+      let backtrace = Backtrace.get () in
+      finally ();
+      Printexc.raise_with_backtrace e backtrace
+
 (* A body of the scope ended with [result], and the tasks of the scope have ended. If a failure
    was observed by no task, the first such failure explains why the body was cancelled. *)
 let conclude scope result =
@@ -224,11 +235,23 @@ let open_scope s body =
 (* Each scheduler has its own record, because the library distinguishes schedulers by it. *)
 let scopes s = Suspend.{ scope = (fun body -> open_scope s body) }
 
+(* The caller continues in the context in which [f] has ended, as if it had called [f] itself. A
+   signal handler may interrupt this, so the context is restored again. *)
+let run_in_context s f =
+  let ended_in = ref s.contexts.(0) in
+  let f () =
+    finally f ~finally:(fun () -> ended_in := Context.save s.context)
+  in
+  finally
+    (fun () -> Loop.run s f)
+    ~finally:(fun () -> Ready.surely (fun () () -> !ended_in ()) () ())
+
 let run_scheduler s f =
   s.scopes <- scopes s;
   s.start <- Fiber.run;
   let result = ref None in
-  Loop.run s (fun () -> result := Some (f ()));
+  let f () = result := Some (f ()) in
+  if Option.is_some s.context then run_in_context s f else Loop.run s f;
   conclude s.root
     (match (s.first_failure, !result) with
     | Some { exn; backtrace; _ }, _ -> Error (exn, backtrace)

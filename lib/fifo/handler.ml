@@ -259,10 +259,20 @@ let[@inline never] perform_observed (type a) s (e : a Effect.t)
 
 (* --- One handler for all tasks ------------------------------------------------ *)
 
-let[@inline never] perform_watched s e k =
+let perform_as_observed s e k =
   if Forks.are_observed () then perform_observed s e k
   else if Leaks.is_on then perform_guarded s e k
   else perform s e k
+
+(* The host's context is saved before the effect, because the task may be suspended by it. If
+   the task continues at once, that was in vain, and does no harm. *)
+let[@inline never] perform_watched s e k =
+  match s.context with
+  | None -> perform_as_observed s e k
+  | Some save -> (
+      match s.contexts.(s.current) <- save () with
+      | () -> perform_as_observed s e k
+      | exception another -> fail s k another)
 
 (* [s.current] is the task that performed the effect. *)
 let[@inline] performed s ~is_innermost e k =

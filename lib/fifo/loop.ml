@@ -21,11 +21,23 @@ let begin_ s =
           s)
   | _ -> assert false (* the interface requires [Start] *)
 
+(* Restores the host's context of the task that [pop] returns next. This calls unknown code,
+   which may be interrupted, so it comes before [pop]. Only the loop takes tasks out of the
+   ring, so the next task stays the next. *)
+let[@inline never] prepare_context s =
+  if s.first_ready < s.next_free then
+    s.contexts.(s.ring.(s.first_ready land s.mask)) ();
+  true
+
+let[@inline] is_next_prepared s =
+  (s.first_ready < s.poll_at || periodic s)
+  && (Option.is_none s.context || prepare_context s)
+
 (* There is no polling point between [pop] and the task. *)
 let dispatch s =
   if Atomic.get s.inbox != Nothing then empty_inbox s;
   let number =
-    if s.first_ready < s.poll_at || periodic s then pop s
+    if is_next_prepared s then pop s
     else (* leave the loop as if no task were ready *) -1
   in
   if number >= 0 then

@@ -24,8 +24,13 @@ let[@inline never] grow_tasks s =
   and locals =
     if has_locals s then Array.append s.locals (Array.make more Local.none)
     else s.locals
+  and contexts =
+    match s.context with
+    | Some _ -> Array.append s.contexts (Array.make more ignore)
+    | None -> s.contexts
   in
   s.locals <- locals;
+  s.contexts <- contexts;
   s.tasks <- tasks;
   s.waits <- waits
 
@@ -74,6 +79,9 @@ let[@poll error] [@inline never] unlink s task home =
   Array.unsafe_set s.tasks number s.root.owner;
   Array.unsafe_set s.waits number Nowhere;
   if has_locals s then Array.unsafe_set s.locals number Local.none;
+  (match s.context with
+  | Some _ -> Array.unsafe_set s.contexts number ignore
+  | None -> ());
   Array.unsafe_set s.free s.n_free number;
   s.n_free <- s.n_free + 1;
   s.current <- -1
@@ -87,6 +95,7 @@ let release s =
   s.tasks <- [||];
   s.waits <- [||];
   s.locals <- [||];
+  s.contexts <- [||];
   s.free <- [||];
   s.ring <- [||]
 

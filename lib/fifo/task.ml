@@ -72,6 +72,7 @@ and scheduler = {
   mutable tasks : t array;
   mutable waits : wait array;
   mutable locals : Local.t array;
+  mutable contexts : (unit -> unit) array;
   mutable used : int;
   mutable free : int array;
   mutable n_free : int;
@@ -90,6 +91,7 @@ and scheduler = {
   mutable last : int;
   mutable spins_on : int;
   mutable poll_at : int;
+  context : Context.t;
   mutable current : int;
   mutable first_ready : int;
   mutable next_free : int;
@@ -154,6 +156,10 @@ let no_poller =
 
 (* The outermost scope and the first task refer to each other, and to the scheduler. *)
 let scheduler ~is_lazy =
+  let context = Context.here () in
+  let contexts =
+    match context with Some save -> [| save () |] | None -> [||]
+  in
   let inbox = Atomic.make Nothing
   and sleep = Atomic.make Awake
   and ring = Array.make 16 0
@@ -169,10 +175,13 @@ let scheduler ~is_lazy =
       root;
       start = ignore;
       scopes = { scope = (fun _ -> assert false (* [run] sets it *)) };
-      is_watched = Leaks.is_on || Forks.are_observed ();
+      is_watched =
+        Leaks.is_on || Forks.are_observed () || Option.is_some context;
+      context;
       tasks = [||];
       waits;
       locals = [||];
+      contexts;
       used = 1;
       free;
       n_free = 0;

@@ -136,8 +136,8 @@ and scheduler = {
       (** The answer to [Scopes]. By this record the library tells schedulers
           apart. *)
   is_watched : bool;
-      (** [true] if waits are kept, the program is traced, or it looks for
-          leaks. *)
+      (** [true] if waits are kept, the program is traced, it looks for leaks,
+          or the host has a context. *)
   mutable poller : poller;
   mutable tasks : t array;
       (** The tasks that have not ended, by number. The first task is elsewhere.
@@ -147,6 +147,10 @@ and scheduler = {
   mutable locals : Local.t array;
       (** The bindings of the tasks, by number. Empty as long as no task has
           bindings. *)
+  mutable contexts : (unit -> unit) array;
+      (** What restores the host's context, as it was when the task performed
+          its last effect, by number. A new task begins in the context of the
+          task that forked it. Empty if the host has none. *)
   mutable used : int;  (** Numbers from here on were never in use. *)
   mutable free : int array;
       (** The first [n_free] of these are the other numbers not in use. *)
@@ -181,6 +185,7 @@ and scheduler = {
       (** The position in [ring] at which the loop does the work that is not
           urgent, for the doomed tasks and the timers. It is [min_int] if the
           loop was interrupted. *)
+  context : Context.t;  (** The context of the host, see {!Context}. *)
   mutable current : int;
       (** The task that runs, or -1. A task runs until it is suspended or has
           left its scope. When it is suspended, [waits] has everything that is

@@ -29,6 +29,27 @@
     operation of the host itself, it delays all of them. While they always have
     something to do, the host's other tasks run every 10 ms.
 
+    {1:values Values that belong to a task}
+
+    Many hosts let you bind values to the current task, for example the user
+    whom it serves. Each task of a scope sees what it has bound itself, whatever
+    the others bind meanwhile. The calling task sees the values of the body.
+
+    {t
+      | Host                                     | Values                            | A new task begins with                     |
+      |------------------------------------------|-----------------------------------|--------------------------------------------|
+      | {!Concord_fifo}                          | {!Concord_fifo.key}               | the values of the task that called {!fork} |
+      | Eio, with [concord-eio]                  | [Fiber.key]                       | the same                                   |
+      | Lwt, with [concord-lwt]                  | [Lwt.key], [Lwt_direct.Storage]   | the same                                   |
+      | Async, with [concord-async]              | locals, monitor and priority      | the same                                   |
+      | Picos and Moonpool, with [concord-picos] | [Fiber.FLS], [Task_local_storage] | no values, as in each new fiber            |
+    }
+
+    Without its adapter, a library doesn't know the tasks of a scope. They share
+    one fiber of Eio, or one task of [Lwt_direct], and its values, so
+    {b a task may see what another one has bound}. The same holds for values
+    that belong to a thread or a domain, such as [Domain.DLS].
+
     {1 How a scope ends}
 
     - {b Failure}. A task or the body fails if it raises. The first failure

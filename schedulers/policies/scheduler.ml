@@ -4,6 +4,7 @@ open Host_kit
 open Effect.Deep
 module Timer = Private.Timer
 module Reach = Private.Reach
+module Context = Private.Context
 open Tree
 
 exception Cancelled
@@ -44,6 +45,8 @@ module Make (P : Policy.S) = struct
         (** If it is set, all tasks were cancelled. *)
     mutable turns : int;
     spin : Spin.t;
+    context : Context.t;
+        (** What the host keeps for the task in which this scheduler runs. *)
     root : P.priority scope;
   }
 
@@ -145,9 +148,10 @@ module Make (P : Policy.S) = struct
   (* There is no polling point between the write of [t.current] and the task, so a signal handler
      always finds the task that it interrupts. *)
   let turn_of t k outcome =
-    let current = t.current in
+    let current = t.current and restore = Context.save t.context in
     fun () ->
       let outcome = outcome () in
+      restore ();
       t.current <- current;
       try go_on k outcome with Effect.Continuation_already_resumed -> ()
 
@@ -274,13 +278,18 @@ module Make (P : Policy.S) = struct
 
   and start t scope priority f =
     let task = create_task scope priority in
-    let current = Some task and begun = ref false in
+    let current = Some task
+    and begun = ref false
+    and restore = Context.save t.context in
     let body () =
       begun := true;
       t.current <- current;
       f ()
     in
-    let turn () = if not !begun then match_with body () (handler t task) in
+    let turn () =
+      restore ();
+      if not !begun then match_with body () (handler t task)
+    in
     add_member scope task;
     match post t { task; reason = Forked; turn } with
     | () -> ()
@@ -334,12 +343,20 @@ module Make (P : Policy.S) = struct
         failure = None;
         turns = 0;
         spin = Spin.create ();
+        context = Context.here ();
         root;
       }
     in
-    let result = ref None in
-    start t root priority (fun () -> result := Some (main ()));
+    let result = ref None and restore = ref (Context.save t.context) in
+    let main () =
+      Fun.protect
+        (fun () -> result := Some (main ()))
+        ~finally:(fun () -> restore := Context.save t.context)
+    in
+    start t root priority main;
     run_to_end t;
+    (* The caller continues as if it had called [main] itself. *)
+    !restore ();
     match (t.failure, !result) with
     | Some (e, backtrace), _ -> Printexc.raise_with_backtrace e backtrace
     | None, Some v -> v

@@ -172,7 +172,7 @@ let of_deferred () =
 let run () =
   run "concord-async"
     (tests @ Jobs.tests @ Posts.tests @ Flows.tests @ Backtraces.suites
-   @ Scopes.suites @ Failures.tests @ Spins.suites
+   @ Scopes.suites @ Storage.suites @ Failures.tests @ Spins.suites
     @ [
         ( "waiting",
           [

@@ -31,7 +31,8 @@ module B = struct
     here ();
     f ()
 
-  let scope body = body Concord_suspend.{ fork = (fun f -> f ()); cancel = ignore }
+  let scope body =
+    body Concord_suspend.{ fork = (fun f -> f ()); cancel = ignore }
 
   let () =
     Host_kit.plug_in
