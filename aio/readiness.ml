@@ -106,13 +106,14 @@ let operation is_found =
 
 let readiness = operation is_ready
 
-let wait ?unless owner direction =
+let wait ?unless ~tried owner direction =
   let refer () =
     Owner.refer owner;
     owner
   in
   let descriptor = { direction; fd = Owner.descr owner; refer } in
   match unless with
+  | None when tried -> Concord.Private.Operation.wait readiness descriptor ()
   | None -> Structure_kit.wait readiness descriptor ()
   | Some promise ->
       Event.select

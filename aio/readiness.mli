@@ -1,9 +1,16 @@
 (** Descriptors that become ready, as events, with the pollers that serve them.
 *)
 
-val wait : ?unless:unit Concord.Promise.t -> Owner.t -> Poller.direction -> unit
+val wait :
+  ?unless:unit Concord.Promise.t ->
+  tried:bool ->
+  Owner.t ->
+  Poller.direction ->
+  unit
 (** Suspends the calling task until the descriptor may be ready, or the promise
-    is filled. It has a reference to the owner.
+    is filled. It has a reference to the owner. With [~tried:true], the caller's
+    system call has just found that it would have to wait, so the system isn't
+    asked again before the task suspends.
 
     - {b Raises} [Unix.Unix_error] with [EBADF] if the owner is closing. *)
 

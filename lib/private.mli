@@ -362,10 +362,14 @@ end
 
 (** {1 Operations} *)
 
-(** Used by [concord-lwt] and [concord-schedulers]. *)
+(** Used by [concord-lwt], [concord-schedulers] and [concord-aio]. *)
 module Operation : sig
   val target : ('t, 'x, 'a) Structure_kit.operation -> 't -> Waits.target
   (** The target of a task that performs the operation. *)
+
+  val wait : ('t, 'x, 'a) Structure_kit.operation -> 't -> 'x -> 'a
+  (** [Structure_kit.wait] for callers that have just attempted the operation in
+      vain. *)
 end
 
 (** Used by [concord-lwt] and [concord-async]. *)

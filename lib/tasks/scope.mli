@@ -82,7 +82,10 @@ val run : (t -> 'a) -> 'a
 (** [run body] calls [body] with a new scope, in the calling task. It returns
     the value of [body] after all tasks of the scope have ended.
 
-    - {b Suspends} until all tasks have ended.
+    - {b Suspends} until all tasks have ended. It may suspend even if there is
+      no task. If the caller is cancelled already, it raises the host's
+      exception. {!Concord_fifo}, and Eio with [concord-eio], don't call [body]
+      then. Other hosts may call it, and raise where a task of the scope waits.
     - {b Cancelled} meanwhile, it cancels the tasks, and raises after they have
       ended.
     - {b Cost}: on {!Concord_fifo} and Eio, that of asking the host, and of a

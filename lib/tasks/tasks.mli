@@ -35,7 +35,14 @@
     - A host that starts tasks itself but can't cancel them lets them run to
       their end.
     - A task that computes, or that is in {!protect}, continues until it next
-      waits outside {!protect}. *)
+      waits outside {!protect}.
+
+    All functions under "Several functions", "Lists" and "Time", except
+    {!sleep}, open a {!Scope}. So they suspend even if none of their functions
+    has to wait. If the caller is cancelled already, they raise the host's
+    exception. {!Concord_fifo}, and Eio with [concord-eio], call none of their
+    functions then. Other hosts may call them, and raise where one of them
+    waits. *)
 
 (** {1 Several functions} *)
 
@@ -231,8 +238,8 @@ val yield : unit -> unit
     wakes the task. That takes about 0.1 ms. On the domain that is in
     [Domainslib.Task.run] it can take 50 ms, because this domain delays that
     thread. If that thread is faster than the task, the other tasks don't run
-    this time. So yield until something has happened, but don't count the turns.
-*)
+    this time, and a cancelled fiber doesn't learn of it. So yield until
+    something has happened, but don't count the turns. *)
 
 (** {1 Cancellation} *)
 

@@ -233,3 +233,8 @@ let[@inline never] wait operation t arg =
   match operation.spin with
   | Never | Indifferent -> suspend operation t arg
   | Before | Enlisted | Enlisted_or_before -> wait_long operation t arg
+
+let[@inline] perform operation t arg =
+  match attempt operation t arg with
+  | Some v -> v
+  | None -> wait operation t arg

@@ -1,7 +1,8 @@
 (** A blocking operation of a structure, and waiting for it.
 
     {!Structure_kit} is the public interface of this module. It describes the
-    types, {!attempt}, {!wait}, {!block} and {!withdraw}. *)
+    types, {!attempt}, {!perform} (which is called [wait] there), {!block} and
+    {!withdraw}. *)
 
 type spin = Never | Before | Enlisted | Enlisted_or_before | Indifferent
 
@@ -30,7 +31,18 @@ type ('t, 'x, 'a) t = {
 
 val default : ('t, 'x, 'a) t
 val attempt : ('t, 'x, 'a) t -> 't -> 'x -> 'a option
+
+val perform : ('t, 'x, 'a) t -> 't -> 'x -> 'a
+(** [perform operation t arg] is {!attempt}, and then {!wait} if that was in
+    vain. *)
+
 val wait : ('t, 'x, 'a) t -> 't -> 'x -> 'a
+(** [wait operation t arg] suspends, or spins and then suspends. It is only for
+    callers that have just attempted the operation in vain, and for operations
+    that always wait.
+
+    If the operation could be performed, a cancelled task would raise here, and
+    other tasks might run. *)
 
 val block :
   ('t, 'x, 'a) t ->

@@ -42,7 +42,7 @@ type ('t, 'x, 'a) operation = ('t, 'x, 'a) Operation.t = {
 
 let default = Operation.default
 let attempt = Operation.attempt
-let wait = Operation.wait
+let wait = Operation.perform
 let block = Operation.block
 let withdraw = Operation.withdraw
 let update = Atomically.update

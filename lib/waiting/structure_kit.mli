@@ -213,9 +213,9 @@ val wait : ('t, 'x, 'a) operation -> 't -> 'x -> 'a
 (** [wait operation t arg] performs the operation. If it has to wait, the task
     suspends as a waiter of [t].
 
-    [wait] keeps S1 and S3. A structure may first call {!attempt} or a fast path
-    of its own, because that saves a suspension if the operation doesn't have to
-    wait.
+    [wait] begins with {!attempt}, so an operation that doesn't have to wait
+    returns even in a cancelled task, and lets no other task run. [wait] keeps
+    S1 and S3.
 
     - {b Suspends} while the operation must wait. Before that it may spin.
     - {b Cancelled} while suspended: the waiter is withdrawn, and the host's

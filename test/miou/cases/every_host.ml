@@ -55,6 +55,7 @@ let run () =
           test "a fiber of Eio, cancelled"
             (Reach_cases.cancelled (in_miou (Cancelling.eio ~protects:true)));
         ] );
+      Ready_cases.(on ~but:of_scopes (of_cancelling "Miou" host));
       policies;
       ("Lazy in Miou, undefined", Lazy_undefined.within In_miou.run);
       ("Lazy in Miou.call, undefined", Lazy_undefined.within In_miou.call);

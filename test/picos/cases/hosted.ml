@@ -23,6 +23,7 @@ let one_by_one (s : Schedulers.t) =
     Tasks_begun.everywhere (s.name ^ ", begun", s.run);
     ( s.name ^ ", cancelled",
       [ test "is_cancelled" (Reach_cases.cancelled (cancelling s)) ] );
+    Ready_cases.(on ~but:of_scopes (of_cancelling s.name (cancelling s)));
     Tasks_cancelled.from_outside s.name (cancelling s);
     Tasks_first.from_outside (s.name ^ ", first") (cancelling s);
     Lazy_policies.suite (s.name ^ ", lazy, cancelled") (cancelling s);
