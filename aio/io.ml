@@ -96,8 +96,10 @@ let using name { owner; shut; _ } f =
   end;
   Owner.using name owner f
 
-let wait { owner; shut; _ } direction =
-  Readiness.wait ?unless:shut owner direction
+let wait_for ~tried { owner; shut; _ } direction =
+  Readiness.wait ?unless:shut ~tried owner direction
+
+let wait t direction = wait_for ~tried:true t direction
 
 let rec try_again name t ~wait f =
   match using name t f with
@@ -119,7 +121,8 @@ let perform name t direction f =
   | File -> in_worker name t f
   | Stream -> retry name t ~wait f
   | Shared ->
-      wait ();
+      give_turn ();
+      wait_for ~tried:false t direction;
       try_again name t ~wait f
 
 (* [Unix] copies at most so many bytes in a call. It also raises if the range isn't a part of the

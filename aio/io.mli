@@ -52,7 +52,8 @@ val using : string -> t -> (unit -> 'a) -> 'a
 (** {!Owner.using}. *)
 
 val wait : t -> Poller.direction -> unit
-(** {b Suspends} until the descriptor may be ready, or is shut.
+(** {b Suspends} until the descriptor may be ready, or is shut. The caller's
+    system call has just failed because it would have to wait.
 
     - {b Raises} [Unix.Unix_error] with [EBADF] if its owner is closing. *)
 

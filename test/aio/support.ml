@@ -36,6 +36,15 @@ let pause () =
 
 let until_waiting n = eventually "they wait" ~pause (fun () -> waiting () = n)
 
+(* [f ()], in which [standard] is the file of [fd]. On standard descriptors, operations ask the
+   system whether they would block, because they must not set [O_NONBLOCK]. *)
+let as_standard standard fd f =
+  let saved = Unix.dup ~cloexec:true standard in
+  Unix.dup2 fd standard;
+  Fun.protect f ~finally:(fun () ->
+      Unix.dup2 saved standard;
+      Unix.close saved)
+
 let temp f =
   let name = Filename.temp_file "concord" "aio" in
   Fun.protect ~finally:(fun () -> Sys.remove name) (fun () -> f name)

@@ -207,6 +207,10 @@ let fair_sockets () =
   turns (fun () ->
       put there "x";
       ignore (Aio.recv here b 0 1 [] : int));
+  as_standard Unix.stdin here (fun () ->
+      turns (fun () ->
+          put there "x";
+          ignore (Aio.read Unix.stdin b 0 1 : int)));
   List.iter Unix.close [ here; there ]
 
 (* --- Datagrams -------------------------------------------------------------- *)
