@@ -45,7 +45,7 @@ type report = Debug_report.t = {
   running : running list;
 }
 
-let keep_waits = Plugin.keep_waits
+let keep_waits = Waits.keep
 
 let name structure name =
   if Identity.is_immediate structure then

@@ -107,5 +107,5 @@ let start signal =
 let dump_on signal =
   if Sys.win32 then
     invalid_arg "Debug.dump_on_signal: this system has no signals";
-  Plugin.keep_waits ();
+  Waits.keep ();
   if begin_to_serve signal then start signal

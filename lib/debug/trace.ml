@@ -24,8 +24,8 @@ type event = Tracing.event =
   | Queue of { name : string; domain : int; length : int }
   | Mark of { task : task; domain : int; text : string }
 
-let start = Plugin.trace
-let stop = Plugin.stop_tracing
+let start = Tracing.start
+let stop = Tracing.stop
 let is_on = Tracing.is_on
 
 let on_signal signal =

@@ -6,6 +6,7 @@ let () =
        longer")
 
 let is_on = Debugging.has "leaks"
+let () = if is_on then Slow_path.(add leaks)
 let max_frames = 100
 
 (* This doesn't write to the channel [stderr], because the finaliser may run in a thread that

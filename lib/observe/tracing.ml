@@ -29,8 +29,7 @@ let emit event =
       with Fun.Finally_raised e ->
         Printexc.raise_with_backtrace e (Printexc.get_raw_backtrace ()))
 
-let is_on_ = Atomic.make false
-let[@inline] is_on () = Atomic.get is_on_
+let[@inline] is_on () = Slow_path.(has trace)
 
 (* If two threads register at once, that does no harm. *)
 let register () =
@@ -42,11 +41,11 @@ let start () =
   if not (is_on ()) then begin
     register ();
     Runtime_events.start ();
-    Atomic.set is_on_ true;
+    Slow_path.(add trace);
     emit (Began { program = Sys.executable_name })
   end
 
-let stop () = Atomic.set is_on_ false
+let stop () = Slow_path.(remove trace)
 let () = if Debugging.has "trace" then start ()
 let task = Task_id.of_who
 

@@ -13,8 +13,8 @@ val is_on : unit -> bool
     called. {b Cost}: one read. *)
 
 val start : unit -> unit
-(** Starts the runtime's events, too. Only {!Plugin.trace} calls it, because it
-    also makes suspensions check {!is_on}. *)
+(** Starts the runtime's events, too. From now on, each suspension is reported.
+*)
 
 val stop : unit -> unit
 

@@ -61,9 +61,9 @@ type t = {
   process : int;
 }
 
-let are_kept_ = Atomic.make (Debugging.has "waits" || Debugging.has "strict")
-let[@inline] are_kept () = Atomic.get are_kept_
-let keep () = Atomic.set are_kept_ true
+let[@inline] are_kept () = Slow_path.(has waits)
+let keep () = Slow_path.(add waits)
+let () = if Debugging.has "waits" || Debugging.has "strict" then keep ()
 
 (* The newest is first. When the list is longer than [limit], the waits that are over are
    dropped. [limit] is twice the number that was left the last time. *)

@@ -23,28 +23,6 @@ type t = {
 let plugins : t array Atomic.t = Atomic.make [||]
 let takers_ : t list Atomic.t = Atomic.make []
 let unregistered_ : t list Atomic.t = Atomic.make []
-
-(* This is the only thing that each suspension reads. *)
-let slow_path_ =
-  Atomic.make (Leaks.is_on || Waits.are_kept () || Tracing.is_on ())
-
-let[@inline] takes_slow_path () = Atomic.get slow_path_
-
-let keep_waits () =
-  Waits.keep ();
-  Atomic.set slow_path_ true
-
-let trace () =
-  Tracing.start ();
-  Atomic.set slow_path_ true
-
-(* Another thread may call [keep_waits] or [trace] between the first two lines and the third
-   one. *)
-let stop_tracing () =
-  Tracing.stop ();
-  Atomic.set slow_path_ Leaks.is_on;
-  if Waits.are_kept () || Tracing.is_on () then Atomic.set slow_path_ true
-
 let passing : Innermost_handler.t option Atomic.t = Atomic.make None
 
 let passes_suspend handler =
@@ -117,7 +95,7 @@ let add ?who ?on_this_domain plugin =
   Atomically.update plugins (fun before -> Array.append before [| plugin |]);
   if plugin.takes_every_effect then begin
     Atomically.update takers_ append;
-    Atomic.set slow_path_ true
+    Slow_path.(add takers)
   end
   else if Option.is_none plugin.sample then
     Atomically.update unregistered_ append

@@ -48,20 +48,6 @@ val all : unit -> t array
 (** All plug-ins, in the order in which they were added. A plug-in keeps its
     index. *)
 
-val takes_slow_path : unit -> bool
-(** {!some_takes_every_effect}, or the program looks for leaks, or keeps waits.
-*)
-
-val keep_waits : unit -> unit
-(** Keeps waits from now on. *)
-
-val trace : unit -> unit
-(** Makes {!Tracing} report each suspension, from now on. *)
-
-val stop_tracing : unit -> unit
-(** Suspensions take the short way again, unless something else prevents that.
-*)
-
 (** {2 Threads where the effect of a suspension has no handler} *)
 
 val passes_suspend : Concord_stub.Innermost_handler.t -> unit

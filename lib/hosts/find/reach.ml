@@ -115,7 +115,7 @@ let[@inline never] suspend_slowly targets block =
     Noted.wait ~who:(who ()) (targets ()) suspend_unlisted block
   else suspend_unlisted block
 
-let[@inline] takes_slow_path () = Plugin.takes_slow_path ()
+let[@inline] takes_slow_path () = Slow_path.is_taken ()
 let[@inline] comes_back () = Plugin.comes_back ()
 
 exception Elsewhere = Plugin.Elsewhere
