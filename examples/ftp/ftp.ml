@@ -38,7 +38,8 @@ let run address port root upload max_sessions patience =
       Sys.set_signal Sys.sigpipe Signal_ignore;
       let terminated = Signal.once [ Sys.sigterm; Sys.sigint ] in
       let tree = Tree.create ~root ~upload in
-      let server = Session.server tree ~max_sessions ~patience in
+      let log text = prerr_endline ("ftp: " ^ text) in
+      let server = Session.server tree ~log ~max_sessions ~patience in
       spawn (fun () -> accept_all server listener);
       spawn (fun () -> sync (Promise.await_evt terminated) >>= fun _ -> stop ());
       (match Unix.getsockname listener with

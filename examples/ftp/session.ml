@@ -3,13 +3,14 @@ open Wire
 
 type server = {
   tree : Tree.t;
+  log : string -> unit;
   max_sessions : int;
   patience : float;
   mutable sessions : int;
 }
 
-let server tree ~max_sessions ~patience =
-  { tree; max_sessions; patience; sessions = 0 }
+let server tree ~log ~max_sessions ~patience =
+  { tree; log; max_sessions; patience; sessions = 0 }
 
 type login = Unknown | Named | Logged_in
 
@@ -22,22 +23,48 @@ type t = {
   login : login;
   folder : Tree.path;
   passive : Unix.file_descr option;  (** Listens for the data connection. *)
+  data : Unix.file_descr option;  (** The data connection. *)
   offset : int;  (** Set by REST. *)
 }
+
+(* --- Exceptions --- *)
+
+(* An exception that nothing expects is a fault of the server. It ends only the session in which
+   it was raised. No [try] is around what comes after an operation that has waited, so [guard]
+   puts one around each such part: an operation [>>=>] a part. *)
+let rec closing descriptors k =
+  match descriptors with
+  | [] -> k ()
+  | first :: others -> close first >>= fun () -> closing others k
+
+let close_all t k =
+  closing (t.control :: (Option.to_list t.passive @ Option.to_list t.data)) k
+
+let hang_up t =
+  close_all t @@ fun () -> t.server.sessions <- t.server.sessions - 1
+
+let guard t f =
+  try f () with
+  | Concord_styles.Ended as e -> raise_notrace e
+  | e ->
+      t.server.log ("a session failed: " ^ Printexc.to_string e);
+      hang_up t
+
+(* [after t operation k] performs the operation, and then [k] as a part of the session [t]. *)
+let after t operation k =
+  guard t @@ fun () ->
+  operation >>= fun v -> guard t (fun () -> k v)
 
 (* --- The control connection --- *)
 
 let without_passive t k =
   match t.passive with
   | None -> k t
-  | Some listener -> close listener >>= fun () -> k { t with passive = None }
-
-let hang_up t =
-  without_passive t @@ fun t ->
-  close t.control >>= fun () -> t.server.sessions <- t.server.sessions - 1
+  | Some listener ->
+      after t (close listener) @@ fun () -> k { t with passive = None }
 
 let reply_lines t text k =
-  send ~patience:t.server.patience t.control text >>= function
+  after t (send ~patience:t.server.patience t.control text) @@ function
   | Ok () -> k t
   | Error _ -> hang_up t
 
@@ -56,7 +83,7 @@ let rec line t k =
       reply t 500 "Line too long." hang_up
   | None -> (
       let buffer = Bytes.create 256 in
-      receive ~patience:t.server.patience t.control buffer >>= function
+      after t (receive ~patience:t.server.patience t.control buffer) @@ function
       | Ok 0 -> hang_up t
       | Ok n ->
           line { t with received = t.received ^ Bytes.sub_string buffer 0 n } k
@@ -109,13 +136,15 @@ let transfer t body k =
   | None -> reply t 425 "Use PASV or EPSV first." k
   | Some listener -> (
       reply t 150 "Opening the data connection." @@ fun t ->
-      data_connection t listener >>= fun connected ->
-      without_passive { t with offset = 0 } @@ fun t ->
+      after t (data_connection t listener) @@ fun connected ->
+      let t = { t with offset = 0; data = Result.to_option connected } in
+      without_passive t @@ fun t ->
       match connected with
       | Error (_, reason) -> reply t 425 (reason ^ ".") k
       | Ok data -> (
-          body data >>= fun outcome ->
-          close data >>= fun () ->
+          after t (body data) @@ fun outcome ->
+          after t (close data) @@ fun () ->
+          let t = { t with data = None } in
           match outcome with
           | Ok () -> reply t 226 "Done." k
           | Error (421, reason) -> reply t 421 (reason ^ ".") hang_up
@@ -123,7 +152,7 @@ let transfer t body k =
 
 let retrieve t path data =
   with_file (Tree.file t.server.tree path) [ O_RDONLY ] @@ fun file ->
-  ignore (Unix.lseek file t.offset SEEK_SET : int);
+  seek file t.offset >>? fun () ->
   download ~patience:t.server.patience data ~from:file
 
 (* Removes the file if it is incomplete. FTP can't always tell, because the end of the data
@@ -216,11 +245,16 @@ let for_member t verb argument k =
   | "LIST", name -> listing t name long k
   | "NLST", name -> listing t name short k
   | "REST", offset -> (
-      match int_of_string_opt ("0u" ^ offset) with
+      match Decimal.int offset with
       | Some offset -> reply { t with offset } 350 "RETR will begin there." k
       | None -> reply t 501 "Not a position." k)
   | "RETR", name ->
-      of_file t name (fun path _ -> transfer t (retrieve t path)) k
+      of_file t name
+        (fun path { Unix.st_size; _ } k ->
+          if t.offset > st_size then
+            reply { t with offset = 0 } 554 "The file ends before." k
+          else transfer t (retrieve t path) k)
+        k
   | "STOR", name ->
       let path = Tree.resolve t.folder name in
       if t.offset > 0 then
@@ -273,9 +307,11 @@ let start server control peer =
       login = Unknown;
       folder = Tree.root;
       passive = None;
+      data = None;
       offset = 0;
     }
   in
+  guard t @@ fun () ->
   if server.sessions > server.max_sessions then
     reply t 421 "Too many sessions." hang_up
   else reply t 220 "Ready." serve

@@ -3,10 +3,12 @@
 
 type server
 
-val server : Tree.t -> max_sessions:int -> patience:float -> server
+val server :
+  Tree.t -> log:(string -> unit) -> max_sessions:int -> patience:float -> server
 (** [patience] is the number of seconds for which a session waits for its
-    client. *)
+    client. [log] gets faults of the server. *)
 
 val start : server -> Unix.file_descr -> Unix.sockaddr -> unit
 (** Begins a session with an accepted client. Call it in a thread in trampolined
-    style, which becomes the session's thread. *)
+    style, which becomes the session's thread. An exception ends this session
+    only. *)

@@ -66,6 +66,9 @@ let file f =
       | exception Unix.Unix_error (error, _, _) ->
           Error (451, Unix.error_message error))
 
+let seek descriptor position =
+  file (fun () -> ignore (Unix.lseek descriptor position SEEK_SET : int))
+
 let close descriptor k =
   file (fun () -> Concord_aio.close descriptor) >>= fun _ -> k ()
 

@@ -43,6 +43,9 @@ val with_file :
 
 val remove : string -> unit operation
 
+val seek : Unix.file_descr -> int -> unit operation
+(** Fails if the system has no such position. *)
+
 val download :
   patience:float -> Unix.file_descr -> from:Unix.file_descr -> unit operation
 (** Sends the rest of the file [from]. *)

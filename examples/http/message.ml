@@ -70,7 +70,7 @@ let is_host s =
   let is_port s =
     s = "" || s = ":"
     || s.[0] = ':'
-       && Option.is_some (Number.of_digits String.(sub s 1 (length s - 1)))
+       && Option.is_some (Decimal.int_or_max String.(sub s 1 (length s - 1)))
   in
   let split_at i = String.(sub s 0 i, sub s i (length s - i)) in
   if String.starts_with ~prefix:"[" s then
@@ -121,7 +121,7 @@ let too_large () =
     (Printf.sprintf "the body exceeds %d bytes" max_body)
 
 let fixed_length text =
-  match Number.of_digits text with
+  match Decimal.int_or_max text with
   | Some length when length <= max_body -> length
   | Some _ -> too_large ()
   | None -> malformed "Content-Length"

@@ -23,7 +23,7 @@ let handle ~hint find (request : Http.Request.t) : Message.answer =
       | None, _ -> Message.answer `Not_found hint)
 
 let with_n ~max_n text f () =
-  match Number.of_digits text with
+  match Decimal.int_or_max text with
   | Some n when n <= max_n -> f n
   | Some _ | None ->
       Message.answer `Bad_request

@@ -57,11 +57,12 @@ let answer chain pool ~stop request body =
       status chain (Option.value (parameter "transaction") ~default:"")
   | `GET, "/search" ->
       search chain pool (Option.value (parameter "text") ~default:"")
-  | `GET, "/wait" ->
-      let height = Option.bind (parameter "height") int_of_string_opt in
-      wait chain ~stop
-        ~height:(Option.value height ~default:max_int)
-        ~transaction:(Option.value (parameter "transaction") ~default:"")
+  | `GET, "/wait" -> (
+      let transaction = Option.value (parameter "transaction") ~default:"" in
+      match Option.map Decimal.int_or_max (parameter "height") with
+      | None -> wait chain ~stop ~height:max_int ~transaction
+      | Some (Some height) -> wait chain ~stop ~height ~transaction
+      | Some None -> (`Bad_request, "the height must be a whole number"))
   | _ -> (`Not_found, "try /head, /status, /search, /wait or /transactions")
 
 (* --- The server, in Lwt --- *)

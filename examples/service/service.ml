@@ -132,7 +132,7 @@ let work t = Work_queue.iter (perform t) t.jobs
 
 (* Under load it is better to refuse a job at once than to let its client wait. *)
 let post t body : Web.answer =
-  match int_of_string_opt (String.trim body) with
+  match Decimal.int (String.trim body) with
   | None -> Text (`Bad_request, "The body must be a number.")
   | Some n -> (
       let id = 1 + Atomic.fetch_and_add t.next_id 1 in
@@ -215,24 +215,29 @@ let metrics t =
     (List.map line (counted @ [ ("queued", Work_queue.length t.jobs) ]))
 
 let with_id text f : Web.answer =
-  match int_of_string_opt text with
+  match Decimal.int text with
   | Some id -> f id
   | None -> Text (`Bad_request, "The name of a job is a number.")
 
+(* At most 60 seconds. *)
+let with_wait uri f : Web.answer =
+  match Uri.get_query_param uri "wait" with
+  | None -> f ~seconds:0.
+  | Some text -> (
+      match Decimal.seconds text with
+      | Some seconds -> f ~seconds:(Float.min 60. seconds)
+      | None -> Text (`Bad_request, "The time to wait is a number of seconds."))
+
 let handle t request body : Web.answer =
   let uri = Cohttp.Request.uri request in
-  let seconds =
-    Option.bind (Uri.get_query_param uri "wait") float_of_string_opt
-    (* At most 60 seconds, even if it is NaN. *)
-    |> Option.fold ~none:0. ~some:(Float.min_num 60.)
-  in
   let path = String.split_on_char '/' (Uri.path uri) in
   match (Cohttp.Request.meth request, path) with
   | `GET, [ ""; "" ] -> Page Page.html
   | `POST, [ ""; "jobs" ] -> post t body
   | `GET, [ ""; "events" ] -> events t
   | `GET, [ ""; "metrics" ] -> Text (`OK, metrics t)
-  | `GET, [ ""; "jobs"; id ] -> with_id id (get t ~seconds)
+  | `GET, [ ""; "jobs"; id ] ->
+      with_id id (fun id -> with_wait uri (fun ~seconds -> get t ~seconds id))
   | `DELETE, [ ""; "jobs"; id ] -> with_id id (delete t)
   | _ ->
       Text

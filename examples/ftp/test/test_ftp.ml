@@ -123,6 +123,10 @@ let protocol t =
       ("LIST", 425);
       ("REST x", 501);
       ("REST -1", 501);
+      ("REST +1", 501);
+      ("REST 1_0", 501);
+      ("REST 0x1", 501);
+      ("REST 4611686018427387904", 501);
       ("STOR upload/x", 425);
       ("", 502);
     ];
@@ -148,6 +152,23 @@ let protocol t =
      reset the connection, and the client would lose the reply. *)
   Client.write client (String.make 4097 'x');
   Check.strings "a long line" [ "500 Line too long." ] [ Client.reply client ];
+  Client.close client
+
+(* The system has no such position, or the file ends before it. *)
+let far_positions t =
+  let client = Client.login t.port in
+  List.iter
+    (fun offset ->
+      Check.int "REST" 350 (Client.code client ("REST " ^ offset));
+      Check.int offset 554 (Client.code client "RETR hello.txt");
+      Alcotest.(check (pair int string))
+        "from the beginning" (226, "hello\r\n")
+        (Client.retrieve client "RETR hello.txt"))
+    [ "4611686018427387903"; "4611686018427387"; "8" ];
+  Check.int "REST" 350 (Client.code client "REST 7");
+  Alcotest.(check (pair int string))
+    "the end" (226, "")
+    (Client.retrieve client "RETR hello.txt");
   Client.close client
 
 let uploads t =
@@ -242,6 +263,41 @@ let too_many t =
   Check.eventually "a place" (fun () -> greeting () = "220");
   Client.close second
 
+(* --- Faults of the server --- *)
+
+(* The time to wait is no number, so the first session fails when it first waits for its client,
+   and the other session must not notice. *)
+let failed_session () =
+  let open Ftp_service in
+  let log = ref [] in
+  let tree = Tree.create ~root:"." ~upload:"upload" in
+  let server patience =
+    Session.server tree ~max_sessions:10 ~patience ~log:(fun text ->
+        log := text :: !log)
+  in
+  let session patience =
+    let mine, its = Unix.(socketpair ~cloexec:true PF_UNIX SOCK_STREAM 0) in
+    Unix.set_nonblock its;
+    Concord_styles.Trampoline.spawn (fun () ->
+        Session.start (server patience) its (Unix.getsockname its));
+    mine
+  in
+  let faulty = session nan and sound = session 20. in
+  let command = "NOOP\r\nQUIT\r\n" in
+  let asked =
+    Concord.Promise.in_thread (fun () ->
+        let nothing_more = Client.receive faulty in
+        ignore
+          (Unix.write_substring sound command 0 (String.length command) : int);
+        (nothing_more, Client.receive sound))
+  in
+  Concord_styles.Trampoline.start ();
+  Alcotest.(check (pair string string))
+    "both sessions"
+    ("220 Ready.\r\n", "220 Ready.\r\n200 Nothing done.\r\n221 Goodbye.\r\n")
+    (Concord.Promise.await asked);
+  Check.int "lines of the log" 1 (List.length !log)
+
 (* --- Many --- *)
 
 (* Each session needs one descriptor in the server and one in this program, and both need a few
@@ -288,6 +344,7 @@ let () =
           test "paths" paths;
           test "commands" protocol;
           test "uploads" uploads;
+          test "positions behind the end" far_positions;
         ] );
       ( "bad clients",
         [
@@ -296,5 +353,6 @@ let () =
           test "silent" ~options:[ "--patience=0.3" ] impatient;
           test "too many" ~options:[ "--max-sessions=2" ] too_many;
         ] );
+      ("faults", [ Check.test "a failed session" failed_session ]);
       ("many", [ test "a thousand sessions" thousand ]);
     ]

@@ -30,7 +30,9 @@ let receive t path =
     failwith (path ^ ": " ^ status);
   let headers = read_headers t.reader [] in
   let length = List.assoc "content-length" headers in
-  Eio.Buf_read.skip (int_of_string length) t.reader;
+  (match Decimal.int length with
+  | Some length -> Eio.Buf_read.skip length t.reader
+  | None -> failwith (path ^ ": the length of the answer is " ^ length));
   headers
 
 let get t path =

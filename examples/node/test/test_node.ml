@@ -302,6 +302,12 @@ let rpc () =
   check "empty"
     (400, "a transaction of 0 bytes, but only 1 to 1000 are allowed")
     (ask "/transactions" [] ~body:"");
+  List.iter
+    (fun height ->
+      check height
+        (400, "the height must be a whole number")
+        (ask "/wait" [ ("height", height) ]))
+    [ ""; "-1"; "+1"; "1_0"; "0x1"; "x" ];
   check "nothing"
     (404, "try /head, /status, /search, /wait or /transactions")
     (ask "/" []);

@@ -188,7 +188,7 @@ let stopping t = Promise.is_resolved t.stop
 
 (* Under load it is better to refuse a job at once than to let its client wait. *)
 let post t body : Web.answer =
-  match int_of_string_opt (String.trim body) with
+  match Decimal.int (String.trim body) with
   | None -> (`Bad_request, "The body must be a number.")
   | Some n -> (
       match within t 0.05 (fun () -> Semaphore.acquire t.room) with
@@ -258,21 +258,26 @@ let metrics t =
          ("queued", t.options.capacity - Semaphore.get_value t.room);
        ])
 
+(* At most 60 seconds. *)
+let with_wait uri f : Web.answer =
+  match Uri.get_query_param uri "wait" with
+  | None -> f ~seconds:0.
+  | Some text -> (
+      match Decimal.seconds text with
+      | Some seconds -> f ~seconds:(Float.min 60. seconds)
+      | None -> (`Bad_request, "The time to wait is a number of seconds."))
+
 let handle t request body : Web.answer =
   let uri = Cohttp.Request.uri request in
-  let seconds =
-    Option.bind (Uri.get_query_param uri "wait") float_of_string_opt
-    |> Option.fold ~none:0. ~some:(Float.min 60.)
-  in
   match
     (Cohttp.Request.meth request, String.split_on_char '/' (Uri.path uri))
   with
   | `POST, [ ""; "jobs" ] -> post t body
   | `GET, [ ""; "metrics" ] -> (`OK, metrics t)
   | ((`GET | `DELETE) as meth), [ ""; "jobs"; id ] -> (
-      match (meth, int_of_string_opt id) with
+      match (meth, Decimal.int id) with
       | _, None -> (`Bad_request, "The name of a job is a number.")
-      | `GET, Some id -> get t id ~seconds
+      | `GET, Some id -> with_wait uri (get t id)
       | `DELETE, Some id -> delete t id)
   | _ ->
       ( `Not_found,

@@ -9,10 +9,10 @@ let end_of child ~grace =
   Child.terminate child;
   Child.await_end child ~within:(grace +. 20.)
 
-let with_service ?database options f =
+let with_service ?database ?program options f =
   let grace = 20. in
   let child =
-    Child.start ?database (Printf.sprintf "--grace=%g" grace :: options)
+    Child.start ?database ?program (Printf.sprintf "--grace=%g" grace :: options)
   in
   Lwt_main.run
     (let* () = f child (Child.port child) in
@@ -120,10 +120,41 @@ let limited () =
   with_service [ "--limit=0.1" ] (fun _ port ->
       let* id = post port endless in
       let failed = "failed the job took longer than 0.1 s" in
-      (* [float_of_string] accepts "nan". *)
-      let* got = Client.get port (Printf.sprintf "/jobs/%d?wait=nan" id) in
+      (* At most 60 s. *)
+      let* got = Client.get port (Printf.sprintf "/jobs/%d?wait=1000" id) in
       expect "GET" 200 failed got;
       await_job port id failed)
+
+(* OCaml's functions would accept these numbers. *)
+let not_numbers ~program () =
+  with_service ~program [] (fun _ port ->
+      let refused meth ?body path text =
+        let+ got = Client.call ?body meth port path in
+        expect path 400 text got
+      in
+      let* () =
+        Lwt_list.iter_s
+          (fun body ->
+            refused `POST ~body:(`String body) "/jobs"
+              "The body must be a number.")
+          [ ""; "-1"; "+5"; "1_0"; "0x1f"; "1e3"; "99999999999999999999" ]
+      in
+      let* () =
+        Lwt_list.iter_s
+          (fun id ->
+            refused `GET ("/jobs/" ^ id) "The name of a job is a number.")
+          [ "-1"; "1_0"; "0x1f"; "99999999999999999999" ]
+      in
+      let* id = post port 10 in
+      let* () =
+        Lwt_list.iter_s
+          (fun seconds ->
+            refused `GET
+              (Printf.sprintf "/jobs/%d?wait=%s" id seconds)
+              "The time to wait is a number of seconds.")
+          [ "nan"; "inf"; "-1"; "1_0"; "0x1p3"; "" ]
+      in
+      await_job port id "done 4")
 
 let disconnected () =
   with_service [] (fun _ port ->

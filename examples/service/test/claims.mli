@@ -14,6 +14,10 @@ val deleted : unit -> unit
 val limited : unit -> unit
 (** A job that takes too long fails. *)
 
+val not_numbers : program:string -> unit -> unit
+(** Numbers that only OCaml understands are refused, wherever a client may write
+    a number. *)
+
 val disconnected : unit -> unit
 (** A client that disconnects doesn't stop its job. *)
 

@@ -3,6 +3,14 @@
 
 type answer = { status : int; body : string }
 
+val call :
+  ?body:Cohttp_lwt.Body.t ->
+  Cohttp.Code.meth ->
+  int ->
+  string ->
+  answer option Lwt.t
+(** [call meth port path] sends a request. *)
+
 val post : int -> int -> answer option Lwt.t
 (** [post port n] posts the number [n]. *)
 

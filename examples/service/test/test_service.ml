@@ -45,6 +45,9 @@ let () =
              ("the page", Page.follows_jobs);
              ("deleted jobs", Claims.deleted);
              ("a job that takes too long", Claims.limited);
+             ("no numbers", Claims.not_numbers ~program:"../service.exe");
+             ( "no numbers, without Concord",
+               Claims.not_numbers ~program:"../plain/plain.exe" );
              ("a client that disconnects", Claims.disconnected);
              ("slow clients of events", Claims.read_slowly);
              ("clients that wait at SIGTERM", Claims.stopped);
