@@ -20,7 +20,24 @@ let find name clauses =
         (Printf.sprintf "Host.check: there is no clause %s. The clauses are %s"
            name (String.concat ", " known))
 
+(* A misspelt name must not let a broken clause pass. *)
+let check_not_offered ((module H : HOST) as host) =
+  let optional =
+    List.filter (fun c -> c.Host_tasks.optional) (all ~seed:0 host)
+  in
+  let names = List.map (fun c -> c.Host_tasks.name) optional in
+  let check (name, _) =
+    if not (List.mem name names) then
+      invalid_arg
+        (Printf.sprintf
+           "Host.declare: not_offered has %s. The clauses that a host need not \
+            offer are %s"
+           name (String.concat ", " names))
+  in
+  List.iter check H.not_offered
+
 let declare host =
+  check_not_offered host;
   let cases ~seed ~clause = (find clause (all ~seed host)).cases in
   { host; process = Host_process.declare cases }
 
@@ -31,7 +48,38 @@ type plan = {
   line : Host_tasks.clause -> Report.line;
 }
 
-let plan ?seed ?(seconds = 10.) ?only { host; process } =
+(* How long a clause may take without a result. The first clause that hangs takes all of
+   [seconds]. The following ones take a tenth of it, because most likely they hang for the same
+   reason, and the report is broken in any case. Together they take no more than twice
+   [seconds]. *)
+type patience = { seconds : float; mutable hangs : int; mutable spent : float }
+
+let patience seconds = { seconds; hangs = 0; spent = 0. }
+
+let allowed { seconds; hangs; _ } =
+  if hangs = 0 then seconds
+  else Float.min seconds (Float.max 1. (seconds /. 10.))
+
+let has_hung p =
+  p.spent <- p.spent +. allowed p;
+  p.hangs <- p.hangs + 1
+
+let is_lost p = p.spent >= 2. *. p.seconds
+
+let advice Host_tasks.{ name; read; optional; _ } =
+  ("read", Printf.sprintf "For authors of schedulers, %s" read)
+  ::
+  (if optional then
+     [
+       ( "or",
+         Printf.sprintf
+           "if your scheduler doesn't offer this, declare it: let not_offered \
+            = [ (%S, \"the reason\") ]"
+           name );
+     ]
+   else [])
+
+let plan ?seed ?(seconds = 10.) ?only { host = (module H) as host; process } =
   Trial.check_seconds "Host.check" seconds;
   let seed = Trial.seed seed in
   let all = all ~seed host in
@@ -45,17 +93,32 @@ let plan ?seed ?(seconds = 10.) ?only { host; process } =
   in
   (* The reason why the other clauses are skipped. *)
   let skipped = ref None in
-  let line Host_tasks.{ name = clause; about; _ } =
-    let verdict =
-      match !skipped with
-      | Some why -> Report.Not_offered why
-      | None -> Host_process.verdict process ~seed ~seconds ~clause
+  let patience = patience seconds in
+  let look clause =
+    let Trial.{ verdict; hangs } =
+      Host_process.verdict process ~seed ~seconds:(allowed patience) ~clause
     in
     (match verdict with
     | Broken _ when is_first clause ->
         skipped := Some (Printf.sprintf "skipped, because %s is broken" clause)
     | Broken _ | Kept | Not_offered _ -> ());
-    { Report.clause; about; verdict }
+    if hangs then begin
+      has_hung patience;
+      if is_lost patience && !skipped = None then
+        skipped :=
+          Some
+            (Printf.sprintf "skipped, because %d clauses hang" patience.hangs)
+    end;
+    verdict
+  in
+  let line clause =
+    let Host_tasks.{ name; about; _ } = clause in
+    let verdict =
+      match (!skipped, List.assoc_opt name H.not_offered) with
+      | None, None -> look name
+      | _, Some why | Some why, None -> Report.Not_offered why
+    in
+    { Report.clause = name; about; advice = advice clause; verdict }
   in
   { seed; clauses; line }
 
@@ -72,9 +135,12 @@ let arguments () =
 let main ?seed ?seconds ?only (module H : HOST) =
   (* This comes first, because [declare] does not return in the process of a clause. That
      process has the same arguments. *)
-  let t = declare (module H) in
-  let only = match only with Some _ -> only | None -> arguments () in
-  match plan ?seed ?seconds ?only t with
+  let plan () =
+    let t = declare (module H) in
+    let only = match only with Some _ -> only | None -> arguments () in
+    plan ?seed ?seconds ?only t
+  in
+  match plan () with
   | exception Invalid_argument text ->
       prerr_endline text;
       exit 2

@@ -1,5 +1,6 @@
 (** Tests whether a scheduler keeps its side of the contract of
-    {!Concord.Tools.Suspend}, and finds its optional features.
+    {!Concord.Tools.Suspend}, and has the optional features that it doesn't
+    declare as missing.
 
     {b Stability}: experimental, may change in any release.
 
@@ -21,8 +22,7 @@
       let yield = Concord.Tasks.yield
       let cancel = Some cancel
       let is_cancellation = function Cancelled -> true | _ -> false
-      let protects = true
-      let domains = true
+      let not_offered = []
     end
 
     let () = Concord_testkit.Host.main (module Host)
@@ -56,9 +56,11 @@ module type HOST = Host_signature.HOST
       task has ended before.
     - {b end}. The remains of a loop that has ended do no harm.
 
-    If the host has no cancellation, cases that need it are left out. If the
-    host lacks an optional feature, the line says that it is not offered. For
-    example, [run] may block the thread of the task that calls it.
+    If the host has no cancellation, cases that need it are left out. The
+    clauses "reach" to "S5" have to be kept. A host need not offer the others,
+    but it has to declare that ({!HOST.not_offered}), because otherwise they
+    count as broken. For example, declare "inside" if [run] blocks the thread of
+    the task that calls it.
 
     The checks don't cover signal handlers that raise, memory, speed, and
     scopes. A race may exist even if the checks don't find it, so run them
@@ -79,19 +81,22 @@ val declare : (module HOST) -> t
     process, output from before the call goes to the standard error, and the
     standard input cannot be read.
 
-    - {b Raises} [Invalid_argument] after {!check}. *)
+    - {b Raises} [Invalid_argument] after {!check}, or if {!HOST.not_offered}
+      has another name than that of an optional clause. *)
 
 val check : ?seed:int -> ?seconds:float -> ?only:string list -> t -> Report.t
 (** [check host] runs the checks, or those of the clauses [only].
 
-    They take some seconds. If the host hangs, they take up to [seconds] more
-    for each clause. If "reach" or "turns" is among them and is broken, the
-    clauses after it are not offered.
+    They take some seconds. If the host hangs, they take up to [2 *. seconds]
+    more. The first clause that hangs takes [seconds], and the others take a
+    tenth of it, but at least one second. The clauses that are left after
+    [2 *. seconds] are not offered. If "reach" or "turns" is among them and is
+    broken, the clauses after it are not offered either.
 
     In the process of its clause the host may hang, raise, print, or end the
     process. It may have started domains and threads when the program was
     initialised. The process is killed if nothing happens in it for [seconds],
-    by default 10.
+    by default 10, or for the shorter time after a hang.
 
     [seed] determines how long the partners of a race wait. The same seed begins
     the same race, which may still end otherwise. By default it is the
@@ -108,12 +113,11 @@ val main :
 
     It prints each line of the report as soon as it is known, and then ends the
     program. The exit code is 0 if no clause is broken, and otherwise 1. If
-    {!check} raises, the program prints why, and its exit code is 2.
+    {!declare} or {!check} raises because of an invalid argument, the program
+    prints why, and its exit code is 2.
 
     Without [only], the arguments of the program, if there are any, name the
-    clauses to check. For example, run [dune exec ./tested.exe H3 S2].
-
-    - {b Raises} [Invalid_argument] after {!check}. *)
+    clauses to check. For example, run [dune exec ./tested.exe H3 S2]. *)
 
 (** {1 Features of a host} *)
 
@@ -129,6 +133,7 @@ type abilities = {
 
 val abilities : Report.t -> abilities
 (** [abilities report] are the features that a report on all clauses has found.
+    A feature that the host declares as not offered is [false].
 
     - {b Raises} [Invalid_argument] if the report has only some of the clauses.
 *)

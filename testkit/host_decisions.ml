@@ -179,6 +179,8 @@ let h3 h random =
     about =
       "a resumer that returns true has decided, and every other call returns \
        false";
+    read = "\"The handler\", the rules \"One decision\" and \"One wait\"";
+    optional = false;
     cases =
       [
         case "called twice" (twice h);

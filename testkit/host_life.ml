@@ -31,8 +31,6 @@ let deferred (module H : HOST) () =
       | () -> fail "protect returned, although its function raised"
       | exception Boom -> ());
   needs_cancellation h;
-  if not H.protects then
-    raise (Not_offered "the host cannot defer a cancellation");
   in_task h @@ fun t ->
   let gate = Promise.create () and after = Promise.create () in
   let protected = Atomic.make 0 in
@@ -58,8 +56,6 @@ let deferred (module H : HOST) () =
 let nested (module H : HOST) ~in_inner () =
   let h = (module H : HOST) in
   needs_cancellation h;
-  if not H.protects then
-    raise (Not_offered "the host cannot defer a cancellation");
   in_task h @@ fun t ->
   let inner = Promise.create () and outer = Promise.create () in
   let after = Promise.create () and ended = Atomic.make false in
@@ -98,6 +94,8 @@ let protect h =
   {
     name = "protect";
     about = "protect defers a cancellation until its function has ended";
+    read = "\"Cancellation\"";
+    optional = true;
     cases =
       [
         case "a task is cancelled in protect" (deferred h);
@@ -154,6 +152,8 @@ let fair (module H : HOST) =
   {
     name = "fair";
     about = "a task that yields lets every other ready task run";
+    read = "\"Tasks that a task starts\"";
+    optional = true;
     cases =
       [
         case "two tasks yield" (by_turns h H.yield);
@@ -253,6 +253,8 @@ let failures h =
   {
     name = "failures";
     about = "an exception of a task is raised by run, or printed on stderr";
+    read = "\"A complete scheduler\"";
+    optional = true;
     cases =
       [
         case "the first task raises" (first_task_fails h);
@@ -312,6 +314,8 @@ let ends h =
     name = "end";
     about =
       "after a loop has ended, its resumers do no harm, and nothing else hangs";
+    read = "\"The handler\", the rule \"One wait\"";
+    optional = true;
     cases =
       [
         case "a resumer is called again" (after_the_end h);

@@ -14,5 +14,5 @@ val declare : (seed:int -> clause:string -> Trial.case list) -> t
 
     - {b Raises} [Invalid_argument] after {!verdict}. *)
 
-val verdict : t -> seed:int -> seconds:float -> clause:string -> Report.verdict
+val verdict : t -> seed:int -> seconds:float -> clause:string -> Trial.ending
 (** Runs the cases of the clause in a new process. *)

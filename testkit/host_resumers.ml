@@ -49,6 +49,8 @@ let h1 h =
     name = "H1";
     about =
       "block is called once, and the task continues only after block has ended";
+    read = "\"The handler\"";
+    optional = false;
     cases =
       [
         case "block returns Some v" (some_v h);
@@ -153,6 +155,8 @@ let h2 h =
     name = "H2";
     about =
       "a resumer may be called from anywhere, never blocks, and runs no task";
+    read = "\"The handler\", the rules \"Any thread\" and \"No waiting\"";
+    optional = false;
     cases =
       [
         (* This case comes first, because it reports more than a hang. *)
@@ -271,6 +275,8 @@ let h4 h random =
   {
     name = "H4";
     about = "a loop that goes to sleep misses no task that becomes ready";
+    read = "\"The handler\", the rule \"No lost wake-up\", and \"Sleeping\"";
+    optional = false;
     cases =
       [
         case "a task is resumed when the loop begins to sleep"

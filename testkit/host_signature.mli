@@ -29,14 +29,17 @@ module type HOST = sig
       by an exception.
 
       The suite calls it in another task. Use [None] if the scheduler cannot
-      cancel. *)
+      cancel. The cases that need a cancellation are then left out. *)
 
   val is_cancellation : exn -> bool
   (** [is_cancellation e] is [true] if a cancelled task gets [e]. *)
 
-  val protects : bool
-  (** [true] if {!Concord.Tasks.protect} defers a cancellation. *)
+  val not_offered : (string * string) list
+  (** The optional clauses that the scheduler doesn't offer, each with the
+      reason. They are not checked, and the report shows the reason. A clause
+      that is neither declared here nor kept is broken.
 
-  val domains : bool
-  (** [true] if several domains may call {!run} at the same time. *)
+      For example, [("domains", "all loops share one queue")] declares that two
+      domains may not call {!run} at the same time. Use [[]] if the scheduler
+      offers everything. *)
 end

@@ -69,6 +69,8 @@ let reach h =
     name = "reach";
     about =
       "Suspend reaches your handler, and other tasks run while a task waits";
+    read = "\"The handler\"";
+    optional = false;
     cases = [ case "a task waits" (a_task_waits h) ];
   }
 
@@ -136,6 +138,8 @@ let turns h =
   {
     name = "turns";
     about = "each ready task runs sooner or later";
+    read = "\"The handler\"";
+    optional = false;
     cases =
       [
         case "three tasks are spawned" (all_run h "spawned" spawned);

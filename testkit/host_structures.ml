@@ -46,6 +46,8 @@ let s1 h =
   {
     name = "S1";
     about = "block may call the resumers of other tasks";
+    read = "\"The handler\", the rule \"No waiting\"";
+    optional = false;
     cases =
       [
         ending "block resumes another task, then waits" (fun wait -> wait ());
@@ -132,6 +134,8 @@ let s2 h random =
   {
     name = "S2";
     about = "if a resumer returns false, the value goes to the next waiter";
+    read = "\"The handler\", the rule \"One decision\"";
+    optional = false;
     cases =
       [
         case "two tasks choose between two boxes" (choices h);
@@ -199,6 +203,8 @@ let s3 h =
     name = "S3";
     about =
       "a cancelled task is unwound where it waits, and withdraws its waiter";
+    read = "\"Cancellation\"";
+    optional = false;
     cases =
       [
         case "a task waits for a box" (withdraws h);
@@ -228,6 +234,8 @@ let s4 h =
   {
     name = "S4";
     about = "waiting tasks are served in the order of arrival";
+    read = "\"The handler\"";
+    optional = false;
     cases = [ case "five tasks take from a box" (in_order h) ];
   }
 
@@ -287,15 +295,16 @@ let s5 h =
   {
     name = "S5";
     about = "an exception that travels with a value keeps its backtrace";
+    read = "\"The handler\"";
+    optional = false;
     cases = [ case "a promise fails" (awaited h) ];
   }
 
-(* The contract does not demand this, so a lost backtrace is only "not offered". *)
+(* The contract does not demand this, so a host may declare that it is not offered. *)
 let of_block_and_run (module H : HOST) () =
   if_there_are_any ();
   let expect who kept =
-    if not kept then
-      raise (Not_offered ("an exception of " ^ who ^ " loses its backtrace"))
+    if not kept then fail "an exception of %s loses its backtrace" who
   in
   let block _ =
     culprit ();
@@ -315,6 +324,8 @@ let backtraces h =
   {
     name = "backtraces";
     about = "exceptions of block and of the first task keep their backtraces";
+    read = "\"A complete scheduler\"";
+    optional = true;
     cases = [ case "block raises, then the first task" (of_block_and_run h) ];
   }
 

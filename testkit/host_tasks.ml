@@ -2,7 +2,13 @@ open Concord
 open Concord.Tools
 open Host_signature
 
-type clause = { name : string; about : string; cases : Trial.case list }
+type clause = {
+  name : string;
+  about : string;
+  read : string;
+  optional : bool;
+  cases : Trial.case list;
+}
 
 let caught f =
   match f () with
@@ -64,9 +70,19 @@ let rec until t condition =
     until t condition
   end
 
+(* A wait with an end isn't a hang. *)
 let before_deadline wait seconds condition =
   let deadline = Unix.gettimeofday () +. seconds in
-  wait (fun () -> condition () || Unix.gettimeofday () > deadline);
+  let next_pulse = ref 0. in
+  let is_over () =
+    let now = Unix.gettimeofday () in
+    if now > !next_pulse then begin
+      next_pulse := now +. 0.2;
+      Trial.alive ()
+    end;
+    condition () || now > deadline
+  in
+  wait is_over;
   condition ()
 
 let poll_for seconds condition = before_deadline poll seconds condition

@@ -2,7 +2,14 @@
 
 open Host_signature
 
-type clause = { name : string; about : string; cases : Trial.case list }
+type clause = {
+  name : string;
+  about : string;
+  read : string;
+      (** The section of the page for authors of schedulers that explains it. *)
+  optional : bool;  (** [true] if a host may declare it as not offered. *)
+  cases : Trial.case list;
+}
 
 type running
 (** A loop, in which the caller is a task. *)

@@ -55,7 +55,7 @@ let check ?seed ?(seconds = 1.) (module O : OPERATION) =
             skipped := Some (Printf.sprintf "skipped, because %s hangs" name);
           verdict
     in
-    { Report.clause = name; about; verdict }
+    { Report.clause = name; about; advice = []; verdict }
   in
   let skip_if_broken lines =
     match Report.broken { Report.subject = O.name; seed; lines } with

@@ -1,5 +1,12 @@
 type verdict = Kept | Broken of string | Not_offered of string
-type line = { clause : string; about : string; verdict : verdict }
+
+type line = {
+  clause : string;
+  about : string;
+  advice : (string * string) list;
+  verdict : verdict;
+}
+
 type t = { subject : string; seed : int; lines : line list }
 
 let is_broken line =
@@ -22,12 +29,16 @@ let width names =
 
 let head ~subject ~seed = Printf.sprintf "%s (seed %d)\n" subject seed
 
-(* A broken clause also prints its rule, because the fault alone doesn't tell what was expected. *)
-let text ~width { clause; about; verdict } =
+(* A broken clause also prints its rule and its advice, because the fault alone tells neither what
+   was expected nor what to do. *)
+let text ~width { clause; about; advice; verdict } =
   let row = Printf.sprintf "%-*s  %-6s  %s\n" width in
   match verdict with
   | Kept -> row clause "kept" about
-  | Broken what -> row clause "BROKEN" what ^ row "" "rule:" about
+  | Broken what ->
+      let below (label, text) = row "" (label ^ ":") text in
+      row clause "BROKEN" what
+      ^ String.concat "" (List.map below (("rule", about) :: advice))
   | Not_offered why -> row clause "-" why
 
 let foot t =

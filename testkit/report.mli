@@ -4,9 +4,9 @@
 
     {[
       # open Concord_testkit
-      # let line = { Report.clause = "S4"; about = "waiters are served in order"; verdict = Kept }
+      # let line = { Report.clause = "S4"; about = "waiters are served in order"; advice = []; verdict = Kept }
       val line : Report.line =
-        {Report.clause = "S4"; about = "waiters are served in order";
+        {Report.clause = "S4"; about = "waiters are served in order"; advice = [];
          verdict = Report.Kept}
       # print_string (Report.to_string { subject = "Mvar.take"; seed = 1; lines = [ line ] })
       Mvar.take (seed 1)
@@ -19,12 +19,15 @@ type verdict =
   | Kept
   | Broken of string  (** The fault that was seen. *)
   | Not_offered of string
-      (** The scheduler or operation lacks the feature that the clause is about.
-          The text says why. *)
+      (** The scheduler declares that it lacks the feature that the clause is
+          about, or the operation has no such feature. The text says why. *)
 
 type line = {
   clause : string;  (** Its short name, for example ["H1"]. *)
   about : string;  (** The demand of the clause, in one line. *)
+  advice : (string * string) list;
+      (** What to do if the clause is broken. Each line has a label, for example
+          ["read"] with the section that explains the clause. *)
   verdict : verdict;
 }
 
@@ -50,9 +53,9 @@ val to_string : t -> string
 (** [to_string report] has the subject, a line for each clause, and a last line
     that counts them.
 
-    Below a broken clause is its rule, and a report with a broken clause ends by
-    naming the pages that explain it. Each line ends with a newline, even the
-    last one. *)
+    Below a broken clause are its rule and its advice, and a report with a
+    broken clause ends by naming the pages that explain it. Each line ends with
+    a newline, even the last one. *)
 
 val print : t -> unit
 (** [print report] writes [to_string report] to the standard output. *)

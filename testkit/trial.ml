@@ -98,6 +98,8 @@ let read_while_alive ~seconds input =
   let ended = go () in
   (ended, Buffer.contents text)
 
+type ending = { verdict : Report.verdict; hangs : bool }
+
 (* OCaml has its own numbers for these signals. *)
 let name_of_signal n =
   let known =
@@ -129,22 +131,26 @@ let of_status = function
   | Unix.WEXITED n -> Printf.sprintf "exited with code %d" n
   | WSIGNALED n | WSTOPPED n -> "was killed by " ^ name_of_signal n
 
-let conclude ~seconds ended status text =
+let conclude ~seconds ended status text : ending =
+  let known verdict = { verdict; hangs = false } in
   let rec go current = function
     | [] when ended ->
-        Report.Broken
-          (Printf.sprintf "%s: the process %s" current (of_status status))
+        known
+          (Broken
+             (Printf.sprintf "%s: the process %s" current (of_status status)))
     | [] ->
-        Report.Broken
-          (Printf.sprintf "%s: hangs (no result in %g s)" current seconds)
+        let text =
+          Printf.sprintf "%s: hangs (no result in %g s)" current seconds
+        in
+        { verdict = Broken text; hangs = true }
     | line :: rest -> (
         let said () =
           Scanf.unescaped (String.sub line 1 (String.length line - 1))
         in
         match line.[0] with
-        | 'k' -> Report.Kept
-        | 'n' -> Report.Not_offered (said ())
-        | 'x' -> Report.Broken (said ())
+        | 'k' -> known Kept
+        | 'n' -> known (Not_offered (said ()))
+        | 'x' -> known (Broken (said ()))
         | '.' -> go current rest
         | _ -> go (said ()) rest)
   in
@@ -206,4 +212,4 @@ let run ~seconds cases =
       perform_and_exit cases (Unix.out_channel_of_descr output)
   | child ->
       Unix.close output;
-      end_of ~seconds ~input child
+      (end_of ~seconds ~input child).verdict

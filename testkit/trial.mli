@@ -65,7 +65,11 @@ val perform_and_exit : case list -> out_channel -> 'a
 (** Runs the cases, writes their outcomes to the channel, and ends the process.
 *)
 
-val end_of : seconds:float -> input:Unix.file_descr -> int -> Report.verdict
-(** The verdict of a child process that calls {!perform_and_exit}. [input] is
-    where its channel is read; it is closed. The process is killed as by {!run}.
-*)
+type ending = {
+  verdict : Report.verdict;
+  hangs : bool;  (** [true] if the process was killed because it hung. *)
+}
+
+val end_of : seconds:float -> input:Unix.file_descr -> int -> ending
+(** The end of a child process that calls {!perform_and_exit}. [input] is where
+    its channel is read; it is closed. The process is killed as by {!run}. *)

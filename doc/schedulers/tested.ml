@@ -12,8 +12,7 @@ module Host = struct
   let yield = Concord.Tasks.yield
   let cancel = Some cancel
   let is_cancellation = function Cancelled -> true | _ -> false
-  let protects = true
-  let domains = true
+  let not_offered = [ ("backtraces", "the decision keeps no backtrace") ]
 end
 
 let () = Concord_testkit.Host.main ~seed:1 (module Host)

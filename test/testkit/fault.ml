@@ -19,6 +19,9 @@ type t =
   | Sleeps_too_early
       (** H4: it checks its queue before it announces that it sleeps. *)
   | Forgets_one_bell  (** H4: nothing can wake its 200th sleep. *)
+  | Never_wakes
+      (** H2, H4 and many more: a resumer that another thread calls doesn't wake
+          the loop. *)
   | Drops_in_block
       (** S1: if a task is resumed while another task's block runs, it never
           continues. *)

@@ -14,8 +14,10 @@ let released = function
 module Without_cancellation = struct
   let cancel = None
   let is_cancellation _ = false
-  let protects = false
 end
+
+let blocks = ("inside", "run blocks the thread of the task that calls it")
+let no_backtraces = ("backtraces", "an exception of block loses its backtrace")
 
 module Fifo = struct
   let name = "Concord_fifo"
@@ -28,8 +30,7 @@ module Fifo = struct
   let yield = Concord_fifo.yield
   let cancel = Some (fun () task -> Concord_fifo.cancel task)
   let is_cancellation = function Concord_fifo.Cancelled -> true | _ -> false
-  let protects = true
-  let domains = true
+  let not_offered = []
 end
 
 let fifo : (module HOST) = (module Fifo)
@@ -53,7 +54,7 @@ module Main_thread = struct
   let run f = f ()
   let spawn () f = Thread.create f ()
   let yield = Thread.yield
-  let domains = true
+  let not_offered = [ blocks ]
 end
 
 let main_thread : (module HOST) = (module Main_thread)
@@ -104,7 +105,7 @@ let domains : (module HOST) =
       add ()
 
     let yield = Domain.cpu_relax
-    let domains = true
+    let not_offered = [ blocks ]
   end)
 
 (* --- Styles --------------------------------------------------------------------- *)
@@ -129,7 +130,7 @@ end) : HOST = struct
 
   let spawn () = S.spawn
   let yield = Concord.Tasks.yield
-  let domains = true
+  let not_offered = [ no_backtraces ]
 end
 
 let style name spawn start : (module HOST) =
@@ -186,8 +187,7 @@ module Policy (S : Concord_policies.S) = struct
     | Concord_policies.Cancelled -> true
     | _ -> false
 
-  let protects = true
-  let domains = true
+  let not_offered = []
 end
 
 let policy name (module S : Concord_policies.S) : (module HOST) =
@@ -208,18 +208,22 @@ let policies =
 
 (* --- Loops within loops ------------------------------------------------------------ *)
 
+(* The clauses that depend on the outer loop. *)
+let of_outer (clause, _) = List.mem clause [ "backtraces"; "inside"; "domains" ]
+
 module Within (Outer : HOST) (Inner : HOST) = struct
   include Inner
 
   let name = Inner.name ^ " in " ^ Outer.name
   let run f = Outer.run (fun _ -> Inner.run f)
-  let domains = Outer.domains && Inner.domains
+  let not_offered = Inner.not_offered @ List.filter of_outer Outer.not_offered
 end
 
 module In_domain (H : HOST) = struct
   include H
 
   let name = H.name ^ " in a domain"
+  let not_offered = blocks :: H.not_offered
 
   let run f =
     released (Domain.join (Domain.spawn (fun () -> caught (fun () -> H.run f))))

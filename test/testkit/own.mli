@@ -9,6 +9,12 @@ val threads : (module HOST)
 val main_thread : (module HOST)
 val domains : (module HOST)
 
+val blocks : string * string
+(** Declares that [run] blocks the thread of the task that calls it. *)
+
+val no_backtraces : string * string
+(** Declares that the exception of a block loses its backtrace. *)
+
 val styles : (module HOST) list
 (** Threads of [concord-schedulers.styles]. *)
 

@@ -66,7 +66,9 @@ struct
       let accepted =
         once (turn t wait ~elsewhere)
         |> Inbox.decide_and_post t.inbox wait.decision outcome
-        |> tell t
+        |> fun posted ->
+        if has Never_wakes && elsewhere then posted <> Inbox.Refused
+        else tell t posted
       in
       if accepted && not elsewhere then t.own <- t.own + 1;
       if has Resumer_blocks && accepted && elsewhere then
@@ -291,7 +293,7 @@ struct
     | None, None -> assert false (* the first task has ended *)
 end
 
-let host ?fault name : (module Concord_testkit.Host.HOST) =
+let host ?fault ?(not_offered = []) name : (module Concord_testkit.Host.HOST) =
   (module struct
     include Make (struct
       let has f = fault = Some f
@@ -305,6 +307,5 @@ let host ?fault name : (module Concord_testkit.Host.HOST) =
     let yield = Concord.Tasks.yield
     let cancel = Some (fun _ task -> cancel task)
     let is_cancellation = function Cancelled -> true | _ -> false
-    let protects = true
-    let domains = true
+    let not_offered = not_offered
   end)

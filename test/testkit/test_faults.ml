@@ -17,7 +17,9 @@ let found ?seconds ?only host =
     List.filter_map what report.lines )
 
 (* All are declared while the lists of tests are made. *)
-let declared ?fault name = Host.declare (Small.host ?fault name)
+let declared ?fault ?not_offered name =
+  Host.declare (Small.host ?fault ?not_offered name)
+
 let small = declared "small"
 let without_fault = lazy (found ~seconds:20. small)
 let no_fault () = strings "found" [] (snd (Lazy.force without_fault))
@@ -139,6 +141,59 @@ let first_of_all =
   in
   fun () -> List.iter look cases
 
+(* One fault may make many clauses hang. The first one takes all of its time, and the others
+   take little. Each still has its own verdict, up to a limit. *)
+let many_hangs =
+  let host = declared ~fault:Never_wakes "hangs" in
+  let seconds text =
+    Scanf.sscanf_opt
+      (List.nth (String.split_on_char '(' text) 1)
+      "no result in %g s)" Fun.id
+  in
+  fun () ->
+    let report = Host.check ~seed:1 ~seconds:6. host in
+    let hang line =
+      match line.Report.verdict with
+      | Broken text when contains text "hangs (" -> seconds text
+      | Broken _ | Kept | Not_offered _ -> None
+    in
+    let hangs = List.filter_map hang report.lines in
+    yes "several hang" (List.length hangs > 3);
+    yes "the first one takes its time" (List.hd hangs = 6.);
+    yes "the others are short" (List.for_all (( = ) 1.) (List.tl hangs));
+    yes "not too many" (List.fold_left ( +. ) 0. hangs <= 12.);
+    yes "a clause that does not hang has its verdict"
+      (Report.verdict report "H1" = Kept)
+
+(* A clause is not offered only if the host says so. *)
+let declarations =
+  let declared name not_offered =
+    declared ~fault:Takes_any_effect ~not_offered name
+  in
+  let silent = declared "silent" []
+  and frank = declared "frank" [ ("foreign", "it takes any effect") ] in
+  fun () ->
+    let check host = Host.check ~seed:1 ~seconds:20. ~only:[ "foreign" ] host in
+    let report = check silent in
+    strings "broken" [ "foreign" ] (Report.broken report);
+    let text = Report.to_string report in
+    says "where to read" text
+      "read:   For authors of schedulers, \"Foreign loops inside your tasks\"";
+    says "how to declare" text
+      "declare it: let not_offered = [ (\"foreign\", \"the reason\") ]";
+    let report = check frank in
+    yes "declared"
+      (Report.verdict report "foreign" = Not_offered "it takes any effect");
+    yes "passed" (Report.passed report);
+    let refuses clause =
+      match declared "refused" [ (clause, "a reason") ] with
+      | (_ : Host.t) -> Alcotest.failf "%s is accepted" clause
+      | exception Invalid_argument text ->
+          says clause text ("Host.declare: not_offered has " ^ clause);
+          says clause text "backtraces, inside, around"
+    in
+    List.iter refuses [ "H9"; "H1"; "turns"; "S3" ]
+
 module Trial = Concord_testkit__Trial
 
 (* Slow isn't the same as hanging. Only the time in which nothing happens counts. *)
@@ -167,9 +222,19 @@ let report =
       seed = 7;
       lines =
         [
-          { clause = "H1"; about = "this"; verdict = Kept };
-          { clause = "protect"; about = "that"; verdict = Broken "seen" };
-          { clause = "S3"; about = "more"; verdict = Not_offered "why" };
+          { clause = "H1"; about = "this"; advice = []; verdict = Kept };
+          {
+            clause = "protect";
+            about = "that";
+            advice = [ ("read", "a page"); ("or", "declare it") ];
+            verdict = Broken "seen";
+          };
+          {
+            clause = "S3";
+            about = "more";
+            advice = [ ("read", "a page") ];
+            verdict = Not_offered "why";
+          };
         ];
     }
 
@@ -180,6 +245,8 @@ let printed_report () =
       "H1       kept    this";
       "protect  BROKEN  seen";
       "         rule:   that";
+      "         read:   a page";
+      "         or:     declare it";
       "S3       -       why";
       "1 kept, 1 broken, 1 not offered";
       "Concord_suspend has the contract. The pages \"For authors of \
@@ -225,10 +292,10 @@ let () =
           fault "S3" Cancels_too_late [ "S3" ];
           fault "S4" Has_four_places [ "S4" ];
           fault "S5" Stops_recording [ "S5" ];
-          fault "backtraces" Loses_backtrace [ "backtraces is not offered" ];
-          fault "inside" Blocks_its_thread [ "inside is not offered" ];
-          fault "around" Blocks_for_loops [ "around is not offered" ];
-          fault "foreign" Takes_any_effect [ "foreign is not offered" ];
+          fault "backtraces" Loses_backtrace [ "backtraces" ];
+          fault "inside" Blocks_its_thread [ "inside" ];
+          fault "around" Blocks_for_loops [ "around" ];
+          fault "foreign" Takes_any_effect [ "foreign" ];
           fault "domains" One_at_a_time [ "domains" ];
           fault "protect" Ignores_protect [ "protect" ];
           fault "protect: in another" Ends_all_protects [ "protect" ];
@@ -243,6 +310,8 @@ let () =
           test "texts" texts;
           test "what all depends on" first_of_all;
           test "races by hand" race_by_hand;
+          test "what hangs" many_hangs;
+          test "what is not offered" declarations;
           test "lines" printed_report;
           test "slow" slow;
         ] );

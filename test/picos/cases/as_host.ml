@@ -9,14 +9,14 @@ let host (s : Schedulers.t) : (module HOST) =
   (module Picos_hosts.Make (struct
     let name = "Picos, " ^ s.name
     let run f = s.run f
-    let domains = true
+    let not_offered = []
   end))
 
 let as_fiber name (run : Schedulers.t) : (module HOST) =
   (module Picos_hosts.Make (struct
     let name = "as_fiber in " ^ name
     let run f = run.run (fun () -> Concord_picos.as_fiber f)
-    let domains = true
+    let not_offered = []
   end))
 
 let in_eio = { name = "Eio"; run = (fun f -> Eio_main.run (fun _ -> f ())) }

@@ -30,5 +30,13 @@ let spawn spawned f = spawned := Concord_async.direct f :: !spawned
 let yield = Concord.Tasks.yield
 let cancel = None
 let is_cancellation _ = false
-let protects = false
-let domains = false
+
+let not_offered =
+  let one_loop = "there is one loop, and it blocks its thread" in
+  [
+    ("backtraces", "Async does not promise them");
+    ("inside", one_loop);
+    ("around", one_loop);
+    ("foreign", one_loop);
+    ("domains", "Async runs on one domain");
+  ]

@@ -42,6 +42,5 @@ struct
   let yield = Concord.Tasks.yield
   let cancel = None
   let is_cancellation _ = false
-  let protects = false
-  let domains = true
+  let not_offered = [ ("inside", "Task.run blocks the domain") ]
 end

@@ -25,6 +25,10 @@ struct
   let yield = Eio.Fiber.yield
   let cancel = Some (fun _ cancel -> cancel ())
   let is_cancellation = function Eio.Cancel.Cancelled _ -> true | _ -> false
-  let protects = Plugin.linked
-  let domains = true
+
+  let not_offered =
+    ("inside", "Eio_main.run blocks the domain")
+    ::
+    (if Plugin.linked then []
+     else [ ("protect", "only concord-eio answers Protect") ])
 end

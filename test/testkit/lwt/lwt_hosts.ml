@@ -27,7 +27,12 @@ struct
     task
 
   let yield = Concord.Tasks.yield
-  let domains = false
+
+  let not_offered =
+    [
+      ("inside", "Lwt_main.run blocks the thread");
+      ("domains", "Lwt runs on one domain");
+    ]
 end
 
 module Lwt_direct = struct
@@ -38,7 +43,6 @@ module Lwt_direct = struct
 
   let cancel = None
   let is_cancellation _ = false
-  let protects = false
 end
 
 module Promises = struct
@@ -49,5 +53,7 @@ module Promises = struct
 
   let cancel = Some (fun _ task -> Lwt.cancel task)
   let is_cancellation = function Lwt.Canceled -> true | _ -> false
-  let protects = true
+
+  let not_offered =
+    ("backtraces", "an exception of block loses its backtrace") :: not_offered
 end

@@ -68,8 +68,14 @@ struct
   let yield = Miou.yield
   let cancel = Some (fun t task -> send t (Cancel task))
   let is_cancellation = function Miou.Cancelled -> true | _ -> false
-  let protects = false
-  let domains = false
+
+  let not_offered =
+    [
+      ("inside", "Miou.run blocks the domain");
+      ("backtraces", "Miou does not promise them");
+      ("protect", "Miou cannot defer a cancellation");
+      ("domains", "Miou runs one loop, which owns the other domains");
+    ]
 end
 
 include Make (struct

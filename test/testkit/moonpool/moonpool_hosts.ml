@@ -7,7 +7,7 @@ module Fifo_pool = Picos_hosts.Make (struct
   let run f =
     Fifo_pool.with_ ~num_threads:2 () (fun pool -> run_wait_block pool f)
 
-  let domains = true
+  let not_offered = []
 end)
 
 module Ws_pool = Picos_hosts.Make (struct
@@ -16,5 +16,7 @@ module Ws_pool = Picos_hosts.Make (struct
   let run f =
     Ws_pool.with_ ~num_threads:2 () (fun pool -> run_wait_block pool f)
 
-  let domains = true
+  (* The threads serve their own queues first. *)
+  let not_offered =
+    [ ("fair", "tasks that yield go before those that are resumed elsewhere") ]
 end)

@@ -4,10 +4,16 @@ open Picos_std_structured
    before there are others. *)
 let () = Picos_io_select.configure ()
 
+let usual =
+  [
+    ("inside", "the loop blocks its thread");
+    ("backtraces", "Picos does not promise them");
+  ]
+
 module Make (Scheduler : sig
   val name : string
   val run : (unit -> 'a) -> 'a
-  val domains : bool
+  val not_offered : (string * string) list
 end) =
 struct
   let name = Scheduler.name
@@ -20,14 +26,13 @@ struct
   let yield = Picos.Fiber.yield
   let cancel = Some (fun _ task -> Promise.terminate task)
   let is_cancellation = function Control.Terminate -> true | _ -> false
-  let protects = true
-  let domains = Scheduler.domains
+  let not_offered = usual @ Scheduler.not_offered
 end
 
 module Fifo = Make (struct
   let name = "Picos, fifo"
   let run f = Concord_picos.using (fun () -> Picos_mux_fifo.run f)
-  let domains = true
+  let not_offered = []
 end)
 
 module Multififo = Make (struct
@@ -36,5 +41,5 @@ module Multififo = Make (struct
   let run f =
     Concord_picos.using (fun () -> Picos_mux_multififo.run_on ~n_domains:2 f)
 
-  let domains = true
+  let not_offered = []
 end)

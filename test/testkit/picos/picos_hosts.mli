@@ -6,7 +6,9 @@ open Concord_testkit.Host
 module Make (_ : sig
   val name : string
   val run : (unit -> 'a) -> 'a
-  val domains : bool
+
+  val not_offered : (string * string) list
+  (** In addition to ["inside"] and ["backtraces"]. *)
 end) : HOST
 
 module Fifo : HOST

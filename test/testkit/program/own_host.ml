@@ -21,8 +21,7 @@ module Host = struct
   let yield = Concord_fifo.yield
   let cancel = Some (fun () task -> Concord_fifo.cancel task)
   let is_cancellation = function Concord_fifo.Cancelled -> true | _ -> false
-  let protects = true
-  let domains = true
+  let not_offered = []
 end
 
 let () = Concord_testkit.Host.main ~seed:1 (module Host)

@@ -9,6 +9,7 @@ The arguments select the clauses:
   a host (seed 1)
   H1  BROKEN  block returns Some v: raised Failure("no loop")
       rule:   block is called once, and the task continues only after block has ended
+      read:   For authors of schedulers, "The handler"
   0 kept, 1 broken, 0 not offered
   Concord_suspend has the contract. The pages "For authors of schedulers" and "Writing a structure" explain this report.
   [1]

@@ -48,11 +48,6 @@ let of_schedulers modul what hosts =
 
 let styles = of_schedulers "Concord_styles" "style" Own.styles
 let policies = of_schedulers "Concord_policies" "policy" Own.policies
-
-(* The page says that this clause is broken, and why. By chance it may be kept. *)
-let is_known name clause =
-  name = "Tasks of Moonpool, [Ws_pool]" && clause = "fair"
-
 let is_broken = ref false
 
 let rows =
@@ -62,10 +57,8 @@ let rows =
 
 let made_anew name host =
   let report = check ~seconds:20. host in
-  let broken =
-    List.filter (Fun.negate (is_known name)) (Report.broken report)
-  in
-  if broken <> [] then begin
+  let is_broken_here = not (Report.passed report) in
+  if is_broken_here then begin
     is_broken := true;
     prerr_string (Report.to_string report)
   end;
@@ -80,9 +73,11 @@ let made_anew name host =
     ]
   in
   Printf.sprintf "| %s | %s | %s |" name
-    (if broken <> [] then "broken"
-     else if is_known name "fair" then "kept, but not fair"
-     else "kept")
+    (if is_broken_here then "broken"
+     else
+       match Report.verdict report "fair" with
+       | Not_offered _ -> "kept, but not fair"
+       | Kept | Broken _ -> "kept")
     (List.filter snd abilities |> List.map fst |> String.concat ", ")
 
 (* The new lines of the table, and the old ones for hosts that aren't installed. *)

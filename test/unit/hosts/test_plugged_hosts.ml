@@ -16,6 +16,7 @@ module Plugged (Scheduler : sig
   val fork : (unit -> unit) -> Foreign.task
   val yield : unit -> unit
   val cancel : Foreign.task -> unit
+  val not_offered : (string * string) list
 end) =
 struct
   let name = Scheduler.name
@@ -28,8 +29,7 @@ struct
   let yield = Scheduler.yield
   let cancel = Some (fun () task -> Scheduler.cancel task)
   let is_cancellation = function Foreign.Cancelled -> true | _ -> false
-  let protects = true
-  let domains = true
+  let not_offered = Scheduler.not_offered
 end
 
 module A =
@@ -52,6 +52,7 @@ module Plain_a = Plugged (struct
   include A
 
   let name = "a"
+  let not_offered = []
 end)
 
 module Registered_a = Plugged (struct
@@ -59,12 +60,14 @@ module Registered_a = Plugged (struct
 
   let name = "a, registered"
   let run = run_registered
+  let not_offered = [ Own.blocks; Own.no_backtraces ]
 end)
 
 module Plain_t = Plugged (struct
   include T
 
   let name = "t, which takes every effect"
+  let not_offered = []
 end)
 
 module Registered_t = Plugged (struct
@@ -72,6 +75,7 @@ module Registered_t = Plugged (struct
 
   let name = "t, registered"
   let run = run_registered
+  let not_offered = [ Own.blocks; Own.no_backtraces ]
 end)
 
 module Third_party = struct
@@ -85,8 +89,13 @@ module Third_party = struct
   let yield = Concord.Tasks.yield
   let cancel = None
   let is_cancellation _ = false
-  let protects = false
-  let domains = true
+
+  let not_offered =
+    [
+      Own.blocks;
+      ("backtraces", "its handler keeps none");
+      ("foreign", "its handler takes every wait that reaches it");
+    ]
 end
 
 (* Hosts that aren't registered are tested only by these clauses, because inside another
