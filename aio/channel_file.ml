@@ -48,7 +48,12 @@ let unix_flag = function
 
 let open_ flags perm name of_descr =
   as_sys_error ~name @@ fun () ->
-  of_descr (Descriptor.openfile name (List.concat_map unix_flag flags) perm)
+  let fd = Descriptor.openfile name (List.concat_map unix_flag flags) perm in
+  try of_descr fd
+  with e ->
+    let backtrace = Printexc.get_raw_backtrace () in
+    (try Io.close fd with Unix.Unix_error _ -> ());
+    Printexc.raise_with_backtrace e backtrace
 
 let descr t = t.fd
 let is_file t = t.is_file

@@ -50,6 +50,7 @@
     - {b Cancelled} while suspended, an operation raises the host's exception,
       and nothing was read or written, unless its documentation says so.
       However, if it is an operation on a regular file, it is completed first.
+      (A fiber of Eio without [concord-eio] blocks its thread until then.)
     - {b Order}. All tasks that wait for one descriptor are resumed when it is
       ready, in the order of their arrival, and try again. A channel has a lock,
       which serves tasks in the order of their arrival.

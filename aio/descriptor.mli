@@ -68,10 +68,14 @@ val close : file_descr -> unit
     the file is closed when that has ended.
 
     - {b Suspends} for some microseconds, while a loop that polls in another
-      thread releases the descriptor. If nothing can be suspended, it returns at
-      once, and the loop closes the descriptor. This is so in a callback, and in
-      a signal handler that has interrupted the loop.
-    - {b Cancelled} never.
+      thread releases the descriptor. If the caller can't be suspended, it
+      returns at once, and the loop closes the descriptor. This is so in a
+      callback, in a signal handler that has interrupted the loop, and in a
+      cancelled fiber of Eio without [concord-eio].
+    - {b Suspends} also while another thread still closes the file that had this
+      number before. If the caller can't be suspended, its thread is blocked
+      instead.
+    - {b Cancelled} never, even if the task was cancelled before.
     - {b Raises} [Unix_error] with [EBADF] if it is closed, or being closed. *)
 
 val openfile : string -> open_flag list -> file_perm -> file_descr

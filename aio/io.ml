@@ -8,7 +8,7 @@ type t = { owner : Owner.t; kind : kind; shut : unit Promise.t option }
 let is_standard fd = fd = Unix.stdin || fd = Unix.stdout || fd = Unix.stderr
 
 (* Until the number was given back, it may belong to the old file or to a new one. *)
-let closes closed = ignore (Promise.await closed : exn option)
+let closes closed = ignore (Uncancelled.await closed : _ result)
 
 (* [None] if other code than this library has closed the number, and it belongs to another file
    now. Standard descriptors may change, because programs replace them by [dup2]. *)
@@ -83,8 +83,9 @@ let give_turn () =
   decr left;
   if !left < 0 then begin
     left := at_a_time - 1;
-    try Concord.Tasks.yield ()
-    with e when Concord.Private.Reach.is_refusal e -> ()
+    try Concord.Tasks.yield () with
+    | e when Concord.Private.Reach.is_refusal e -> ()
+    | Invalid_argument _ -> (* a function of [Promise.on_resolve] *) ()
   end
 
 (* --- Operations ----------------------------------------------------------- *)

@@ -68,6 +68,9 @@ let closing t = Option.get (Atomic.get t.closing)
 let is_closing t = Atomic.get t.state land 1 = 1
 let identity t = t.identity
 
+(* In a child process, uses by the parent's other threads never end. *)
+let is_inherited t = t.generation <> Native.generation ()
+
 (* --- The table ------------------------------------------------------------ *)
 
 (* [table] has a cell for each number up to some number. A larger table has the same cells as
@@ -124,6 +127,11 @@ let rec find ~wait name fd =
         if Atomic.compare_and_set t.state state (state + reference) then t
         else find ~wait name fd
       else if uses state > 0 then raise (bad_descriptor name)
+      else if is_inherited t then begin
+        (* A thread of the parent was closing it. It doesn't exist in this process. *)
+        remove t;
+        find ~wait name fd
+      end
       else begin
         wait (closing t).closed;
         find ~wait name fd
@@ -151,9 +159,6 @@ let finish t =
   if not (closing.abandoned || closing.given_back) then give_back t closing;
   remove t;
   ignore (Promise.try_fill closing.closed closing.error : bool)
-
-(* In a child process, uses by the parent's other threads never end. *)
-let is_inherited t = t.generation <> Native.generation ()
 
 (* An abandoned owner is removed from the table before it is marked as closing, because its
    number already belongs to another file. *)

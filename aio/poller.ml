@@ -329,9 +329,8 @@ let move t ~into =
 let own_all t =
   let generation = Native.generation () in
   if generation <> t.generation then begin
-    let multiplexer = multiplexer () in
     Poller_inbox.renew_bell t.inbox;
-    t.multiplexer <- multiplexer;
+    t.multiplexer <- multiplexer ();
     t.stale <- true;
     t.generation <- generation
   end

@@ -152,14 +152,8 @@ let let_go () =
   List.for_all (fun { poller; _ } -> Poller.let_go poller) (own_loops ())
 
 let await_closed closed =
-  match Concord.Promise.peek closed with
-  | Some _ -> ()
-  | None -> (
-      if let_go () then
-        try
-          Concord.Tasks.protect (fun () ->
-              ignore (Concord.Promise.await closed : exn option))
-        with e when Concord.Private.Reach.is_refusal e -> ())
+  if (not (Concord.Promise.is_resolved closed)) && let_go () then
+    ignore (Uncancelled.attempt closed : _ option)
 
 (* --- Running -------------------------------------------------------------- *)
 

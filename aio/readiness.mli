@@ -25,9 +25,8 @@ val tentative_evt :
     and returns the value of [f]. [f] does not wait. *)
 
 val await_closed : exn option Concord.Promise.t -> unit
-(** Waits until the promise of {!Owner.close} is filled, unless it is called in
-    a signal handler that interrupts a poll. It {b suspends} without being
-    cancelled. *)
+(** {!Uncancelled.attempt}, of the promise of {!Owner.close}. In a signal
+    handler that interrupts a poll it does nothing. *)
 
 val run : (unit -> 'a) -> 'a
 (** {!Concord_aio.run}. *)

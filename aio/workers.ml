@@ -165,17 +165,25 @@ let settle promise drop = function
 let start_job kind drop f =
   let t = here kind in
   let promise = Promise.create ~name:(name t) () in
-  post t (fun () ->
-      let outcome =
-        if Promise.is_resolved promise then None
-        else
-          match f () with
-          | v -> Some (Ok v)
-          | exception e -> Some (Error (e, Printexc.get_raw_backtrace ()))
-      in
-      Atomic.decr t.uncomputed;
-      Option.iter (settle promise drop) outcome);
-  promise
+  let job () =
+    let outcome =
+      if Promise.is_resolved promise then None
+      else
+        match f () with
+        | v -> Some (Ok v)
+        | exception e -> Some (Error (e, Printexc.get_raw_backtrace ()))
+    in
+    Atomic.decr t.uncomputed;
+    Option.iter (settle promise drop) outcome
+  in
+  (* If no thread can be started, the job may be left for a thread that runs already. *)
+  try
+    post t job;
+    promise
+  with e ->
+    let backtrace = Printexc.get_raw_backtrace () in
+    ignore (Promise.try_fail ~backtrace promise e : bool);
+    Printexc.raise_with_backtrace e backtrace
 
 (* The thread that fills the promise and the task that is cancelled race for the promise. If the
    thread was first, the task drops the value. *)
@@ -201,5 +209,7 @@ let run_protected kind f =
   with e ->
     let backtrace = Printexc.get_raw_backtrace () in
     if Atomic.exchange begun true then
-      Concord.Tasks.protect (fun () -> Promise.await promise)
+      match Uncancelled.await promise with
+      | Ok v -> v
+      | Error _ -> Promise.await promise
     else Printexc.raise_with_backtrace e backtrace

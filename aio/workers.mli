@@ -25,8 +25,9 @@ val run : ?drop:('a -> unit) -> kind -> (unit -> 'a) -> 'a
     - {b Raises} [e] if [f] raised [e], with its backtrace. *)
 
 val run_protected : kind -> (unit -> 'a) -> 'a
-(** {!run}, except that the calling task is not cancelled once [f] has begun.
-    Use it for work that ends soon, and must not be lost. *)
+(** {!run}, except that the calling task waits for its end by
+    {!Uncancelled.await} once [f] has begun. Use it for work that ends soon, and
+    must not be lost. *)
 
 val running : unit -> int
 (** The number of threads for files. For tests. *)
