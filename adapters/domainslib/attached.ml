@@ -86,21 +86,20 @@ let create pool =
 
 (* --- The identity of tasks --------------------------------------------------- *)
 
-(* A trigger of Domainslib, known once a pool was attached. A comparison with it shows whether
-   a task belongs to a pool or to another scheduler, but not which task it is. *)
-let trigger = Atomic.make None
+(* A trigger of Domainslib. A comparison with it shows whether a task belongs to a pool or to
+   another scheduler, but not which task it is. It comes from a pool without domains, because a
+   task of a pool may have another scheduler around it. *)
+let sample =
+  Concord.Lazy.from_fun (fun () ->
+      let pool = Task.setup_pool ~num_domains:0 () in
+      Task.run pool Domain_local_await.prepare_for_await)
 
-let note_trigger () =
-  if Option.is_none (Atomic.get trigger) then
-    Atomic.set trigger (Some (Domain_local_await.prepare_for_await ()))
+let is_of_domainslib (other : Domain_local_await.t) =
+  Identity.same_code (Concord.Lazy.force sample).await other.await
 
+let some_attached = Atomic.make false
 let host = "domainslib"
-
-let is_of_a_pool (other : Domain_local_await.t) =
-  match Atomic.get trigger with
-  | Some (known : Domain_local_await.t) ->
-      Identity.same_code known.await other.await
-  | None -> false
+let is_of_a_pool other = Atomic.get some_attached && is_of_domainslib other
 
 let who_of_trigger other =
   if is_of_a_pool other then Some (Who.unknown host) else None
@@ -169,10 +168,7 @@ let[@inline] known_job pool promise f =
 
 let start name pool_name pool =
   let porter = create pool in
-  let serve () =
-    note_trigger ();
-    Porter.serve pool porter
-  in
+  let serve () = Porter.serve pool porter in
   match Task.async pool serve with
   | (_ : unit Task.promise) -> add pool pool_name porter
   | exception Assert_failure _ ->
@@ -185,6 +181,8 @@ let attachment ?pool_name name pool =
   match attachment_of pool with
   | Some attachment -> attachment
   | None ->
+      ignore (Concord.Lazy.force sample : Domain_local_await.t);
+      Atomic.set some_attached true;
       Mutex.protect mutex (fun () ->
           match attachment_of pool with
           | Some attachment -> attachment
@@ -195,16 +193,8 @@ let attach ?pool_name name pool =
 
 (* --- Pools without domains ------------------------------------------------ *)
 
-(* A trigger of Domainslib, for comparisons. *)
-let sample =
-  Concord.Lazy.from_fun (fun () ->
-      let pool = Task.setup_pool ~num_domains:0 () in
-      Task.run pool Domain_local_await.prepare_for_await)
-
 (* [true] if the calling thread is inside [Domainslib.Task.run], or is a domain of a pool. *)
-let in_a_pool () =
-  let here = Domain_local_await.prepare_for_await () in
-  Identity.same_code here.await (Concord.Lazy.force sample).await
+let in_a_pool () = is_of_domainslib (Domain_local_await.prepare_for_await ())
 
 let attachment_for_a_job name pool =
   let attachment = attachment name pool in

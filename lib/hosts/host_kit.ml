@@ -46,9 +46,8 @@ type plugin = Plugin.t = {
 let plug_in ?who plugin = Plugin.add ?who plugin
 
 let using_plugin plugin loop =
-  Innermost.prepare_domain ~is_inside:Probe.is_inside;
   Fun.protect ~finally:Innermost.forget @@ fun () ->
-  Domain_local_await.using
+  Innermost.using ~is_inside:Probe.is_inside
     ~prepare_for_await:(fun () -> Plugin.of_loop (Trigger.prepare_by plugin ()))
     ~while_running:(fun () ->
       Greedy.running plugin (fun () -> Plugin.running plugin loop))
@@ -70,9 +69,8 @@ let park_or_refuse block =
     | None -> Reach.refuse Park.In_handler
 
 let using ?(outside = park_or_refuse) t loop =
-  Innermost.prepare_domain ~is_inside:Probe.is_inside;
-  Domain_local_await.using ~prepare_for_await:(Trigger.prepare t outside)
-    ~while_running:(fun () ->
+  Innermost.using ~is_inside:Probe.is_inside
+    ~prepare_for_await:(Trigger.prepare t outside) ~while_running:(fun () ->
       (* The loop may have moved here from another domain. A flag that was raised there would
          not go down because of what happens on this domain. *)
       t.Trigger.up <- false;

@@ -12,19 +12,38 @@
    runs at the start of every domain. So another domain calls it when it is first seen to have
    no scheduler. It also calls it when two of its threads are seen to run a scheduler, because
    there is no better moment. Then the registered one stays as described, which is right while
-   its thread is in it. *)
+   its thread is in it. The schedulers of this library are registered inside it, and end soon,
+   so they must not stay. The second thread takes them out of the domain's record before that
+   call, and registers them for their thread afterwards ([switch]). *)
 
 (* [up] is [true] while the scheduler is known to be the innermost one of its thread. *)
 type flag = { mutable up : bool; mutable asked : bool }
 
 type mode =
   | Waiting  (** A scheduler was registered each time that this module asked. *)
+  | Switching  (** Another thread is about to call [per_thread]. *)
   | Observed
   | Unobservable  (** Another library has called [per_thread]. *)
 
 type note =
   | No_scheduler
   | Scheduler of { plugin : Plugin.t; here : Plugin.suspending }
+
+(* A scheduler of this library that was registered while the mode was [Waiting]. The call of
+   [Domain_local_await.using] is held by a continuation, so that any thread of the domain can
+   let it return.
+
+   [held]
+
+   Left by  To                By whom
+   enter    the continuation  the scheduler's thread, or the thread that switches
+   leave    [None]            the same; it then continues the continuation *)
+type registration = {
+  of_thread : int;
+  prepare : unit -> Domain_local_await.t;
+  mutable was_asked : bool;
+  held : (unit, unit) Effect.Deep.continuation option Atomic.t;
+}
 
 (* Only threads of the domain use its record, and OCaml switches between them only at
    allocations and polls. *)
@@ -46,6 +65,11 @@ type t = {
           [unknown]. *)
   mutable note : note option;
       (** The current note on the innermost scheduler. *)
+  mutable registered : registration list;
+      (** Those that run now, the innermost one first. *)
+  mutable switching : int;
+      (** The thread that registers others' schedulers, or [none]. *)
+  mutable on_behalf : int;  (** The thread for which it does so. *)
 }
 
 let none = -1
@@ -60,6 +84,9 @@ let create () =
     asking = false;
     beneath = unknown;
     note = None;
+    registered = [];
+    switching = none;
+    on_behalf = none;
   }
 
 let records = Domain.DLS.new_key create
@@ -117,28 +144,82 @@ let called_back t thread =
 
 let observe t ~thread ~beneath =
   let module Observed = struct
-    type nonrec t = Thread.t
+    type t = int
 
     let self () =
-      let thread = Thread.self () in
-      called_back t (Thread.id thread);
-      thread
+      let thread = this_thread () in
+      if thread = t.switching then t.on_behalf
+      else begin
+        called_back t thread;
+        thread
+      end
 
-    let id = Thread.id
+    let id = Fun.id
   end in
-  (* Another thread of the domain may have done this before. While this one does it, no other
-     thread must try. *)
-  if t.mode == Waiting then begin
-    t.mode <- Unobservable;
-    match Domain_local_await.per_thread (module Observed) with
-    | () ->
-        t.thread <- thread;
-        t.beneath <- beneath;
-        t.mode <- Observed
-    | exception Failure _ -> ()
-  end
+  match Domain_local_await.per_thread (module Observed) with
+  | () ->
+      t.thread <- thread;
+      t.beneath <- beneath;
+      t.mode <- Observed
+  | exception Failure _ -> t.mode <- Unobservable
 
-let observe_now t = observe t ~thread:(this_thread ()) ~beneath:none
+(* --- Registering ------------------------------------------------------------ *)
+
+type _ Effect.t += Hold : unit Effect.t
+
+let enter r =
+  let open Effect.Deep in
+  let effc (type a) (e : a Effect.t) : ((a, unit) continuation -> unit) option =
+    match e with
+    | Hold ->
+        Some
+          (fun (k : (a, unit) continuation) ->
+            match Atomic.set r.held (Some k) with
+            | () -> ()
+            | exception e -> discontinue k e)
+    | _ -> None
+  in
+  let register () =
+    Domain_local_await.using ~prepare_for_await:r.prepare
+      ~while_running:(fun () -> Effect.perform Hold)
+  in
+  try_with register () { effc }
+
+let leave r =
+  match Atomic.exchange r.held None with
+  | Some continuation -> Effect.Deep.continue continuation ()
+  | None -> ()
+
+(* A scheduler may end while another thread switches. So its thread first removes it from
+   [t.registered], and then lets it leave. The other thread first lets it enter, and then looks
+   whether it was removed. *)
+let remove t r =
+  t.registered <- List.filter (fun other -> other != r) t.registered;
+  leave r
+
+let enter_for t r =
+  t.on_behalf <- r.of_thread;
+  enter r;
+  if not (List.memq r t.registered) then leave r
+
+(* Lets the schedulers of this library leave the domain's record, so that the one around them
+   stays in it. *)
+let switch t ~thread ~beneath =
+  let registered = t.registered in
+  t.mode <- Switching;
+  List.iter leave registered;
+  observe t ~thread ~beneath;
+  t.switching <- this_thread ();
+  List.iter (enter_for t) (List.rev registered);
+  t.switching <- none
+
+(* Another thread of the domain may have done this before. *)
+let observe_if_waiting t ~thread ~beneath =
+  if t.mode == Waiting then
+    Signals.while_blocked (fun _ ->
+        if t.mode == Waiting then switch t ~thread ~beneath)
+
+let observe_now t = observe_if_waiting t ~thread:(this_thread ()) ~beneath:none
 
 (* --- Asking ----------------------------------------------------------------- *)
 
@@ -203,17 +284,79 @@ let raise_flag flag =
     t.flags <- flag :: t.flags
   end
 
+let of_others t thread =
+  List.exists (fun { of_thread; _ } -> of_thread <> thread) t.registered
+
+(* Whether the innermost of the schedulers in [t.registered] is the one that is registered. *)
+let is_registered t =
+  match t.registered with
+  | [] -> false
+  | innermost :: _ ->
+      innermost.was_asked <- false;
+      ignore (Domain_local_await.prepare_for_await () : Domain_local_await.t);
+      innermost.was_asked
+
 (* The scheduler that is registered may be another thread's. Then the two threads have to be
    distinguished from now on. [is_inside] may suspend the calling task, and the task may
-   continue on another domain. But the same scheduler is registered there. *)
+   continue on another domain. But the same scheduler is registered there.
+
+   If a foreign scheduler runs inside one of this library's, in another thread, it can't be
+   taken out of the domain's record. The threads are distinguished after it has ended. *)
 let prepare_domain ~is_inside =
   let this = this_thread () and t = get () in
-  if t.mode == Waiting && t.thread <> this then begin
-    let trigger = Domain_local_await.prepare_for_await () in
-    if no_scheduler trigger then observe_now t
-    else if is_inside trigger then begin
-      let t = get () in
-      if t.mode == Waiting then t.thread <- this_thread ()
-    end
-    else observe t ~thread:this ~beneath:unknown
+  if t.mode == Waiting && t.thread <> this then
+    if of_others t this then
+      begin if is_registered t then
+        observe_if_waiting t ~thread:this ~beneath:unknown
+      end
+    else
+      let trigger = Domain_local_await.prepare_for_await () in
+      if no_scheduler trigger then observe_now t
+      else if is_inside trigger then begin
+        let t = get () in
+        if t.mode == Waiting then t.thread <- this_thread ()
+      end
+      else observe_if_waiting t ~thread:this ~beneath:unknown
+
+let rec await_switch t =
+  if t.mode == Switching then begin
+    Thread.yield ();
+    await_switch t
   end
+
+let using_held t ~prepare_for_await ~while_running =
+  let rec r =
+    {
+      of_thread = this_thread ();
+      prepare =
+        (fun () ->
+          r.was_asked <- true;
+          prepare_for_await ());
+      was_asked = false;
+      held = Atomic.make None;
+    }
+  in
+  match
+    t.registered <- r :: t.registered;
+    enter r;
+    while_running ()
+  with
+  | v ->
+      remove t r;
+      v
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      remove t r;
+      Printexc.raise_with_backtrace e backtrace
+
+let using ~is_inside ~prepare_for_await ~while_running =
+  prepare_domain ~is_inside;
+  let t = get () in
+  await_switch t;
+  match t.mode with
+  | Waiting when of_others t (this_thread ()) ->
+      (* It would be taken for the scheduler of the other thread. *)
+      while_running ()
+  | Waiting -> using_held t ~prepare_for_await ~while_running
+  | Switching | Observed | Unobservable ->
+      Domain_local_await.using ~prepare_for_await ~while_running

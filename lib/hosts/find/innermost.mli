@@ -49,6 +49,19 @@ val prepare_domain : is_inside:(Domain_local_await.t -> bool) -> unit
     that fresh trigger. It may suspend, and raise the cancellation of the task's
     host. Then [prepare_domain] raises it too. *)
 
+val using :
+  is_inside:(Domain_local_await.t -> bool) ->
+  prepare_for_await:(unit -> Domain_local_await.t) ->
+  while_running:(unit -> 'a) ->
+  'a
+(** {!prepare_domain}, then [Domain_local_await.using], for a scheduler of this
+    library. When two threads of the domain have to be distinguished later, this
+    scheduler is registered for its own thread, and the one around it stays.
+
+    There is one exception. If another thread of the domain runs a foreign
+    scheduler inside one of this library, and the threads are not distinguished
+    yet, the new scheduler isn't registered. *)
+
 type flag = {
   mutable up : bool;
       (** Only this module puts it up, but any code may put it down. *)

@@ -109,6 +109,53 @@ let loop_fails_late () =
   Promise.fill gate ();
   raises "await" Boom (fun () -> Promise.await job)
 
+(* --- Tasks of a job, and of threads that it starts ------------------------------ *)
+
+(* A job runs a scheduler of the library in its task. Meanwhile a thread that it started, on
+   the same domain, runs one too. Afterwards the job still waits as a task of the pool. *)
+let tasks_beside inner outer () =
+  with_pool ~num_domains:1 @@ fun pool ->
+  for _ = 1 to 2 do
+    let job =
+      submit pool @@ fun () ->
+      let go = Promise.create () in
+      let threads = ref [] in
+      outer (fun () ->
+          let has_begun = Atomic.make false in
+          let in_thread () =
+            inner (fun () ->
+                Atomic.set has_begun true;
+                Promise.await go)
+          in
+          threads := Promise.in_thread in_thread :: !threads;
+          eventually "the thread has begun" (fun () -> Atomic.get has_begun));
+      (* Another job, on the same domain, resumes this one. *)
+      let turn = Promise.create () in
+      let other = submit pool (fun () -> Promise.fill turn ()) in
+      Promise.await turn;
+      Promise.await other;
+      Promise.fill go 42;
+      List.iter (fun t -> int "the thread" 42 (Promise.await t)) !threads
+    in
+    Promise.await job
+  done
+
+type runs = { run : 'a. (unit -> 'a) -> 'a }
+
+let tasks_cases =
+  let timeout = { run = (fun f -> Option.get (Tasks.with_timeout 60. f)) }
+  and scope = { run = (fun f -> Scope.run (fun _ -> f ())) }
+  and fifo = { run = (fun f -> Fifo.run f) } in
+  let all =
+    [ ("a timeout", timeout); ("a scope", scope); ("Concord_fifo", fifo) ]
+  in
+  let case (outer_name, outer) (inner_name, inner) =
+    test
+      (Printf.sprintf "%s, and %s in a thread" outer_name inner_name)
+      (tasks_beside inner.run outer.run)
+  in
+  List.concat_map (fun outer -> List.map (case outer) all) all
+
 let () =
   Printexc.record_backtrace true;
   Check.run "Pools: many jobs"
@@ -126,4 +173,5 @@ let () =
           test "parallel_for: fails" loop_fails;
           test "parallel_for: ends when all have ended" loop_fails_late;
         ] );
+      ("a job that runs", tasks_cases);
     ]

@@ -16,10 +16,18 @@ let await_p () = ()
 let await_q () = ()
 let await_of = function P -> await_p | Q -> await_q | Unknown -> fun () -> ()
 
+let preparing kind () =
+  Domain_local_await.{ release = ignore; await = await_of kind }
+
 let using kind f =
-  let await = await_of kind in
-  let prepare_for_await () = Domain_local_await.{ release = ignore; await } in
-  Domain_local_await.using ~prepare_for_await ~while_running:f
+  Domain_local_await.using ~prepare_for_await:(preparing kind) ~while_running:f
+
+(* As the schedulers of this library do it. [inside] says whether the caller is inside of the
+   scheduler that is registered. *)
+let ours ~inside kind f =
+  Innermost.using
+    ~is_inside:(fun _ -> inside)
+    ~prepare_for_await:(preparing kind) ~while_running:f
 
 (* Counts how often each kind was asked for the function that suspends tasks of a domain. *)
 let asked_p = Atomic.make 0
@@ -244,6 +252,111 @@ let both_prepare () =
           false);
       yes "calls back" (calls_back ()))
 
+(* --- Schedulers of this library, inside of another one --------------------------- *)
+
+(* The domain has a foreign scheduler, P. A task of it runs one of ours. Meanwhile a second
+   thread runs one of ours too. From then on, each thread finds its own, and when ours has
+   ended, P. *)
+let in_a_pool f () = in_domain (fun () -> using P f)
+
+let ours_does_not_stay =
+  in_a_pool @@ fun () ->
+  ours ~inside:true Q (fun () ->
+      check_find [ Q; P ];
+      in_thread (fun () ->
+          ours ~inside:false Unknown (fun () -> check_find [ Unknown ]));
+      check_find [ Q; P ]);
+  yes "for each thread" (calls_back ());
+  check_find [ P ];
+  ours ~inside:true Q (fun () -> check_find [ Q; P ]);
+  check_find [ P ]
+
+let two_of_ours_do_not_stay =
+  in_a_pool @@ fun () ->
+  ours ~inside:true Q (fun () ->
+      ours ~inside:true Unknown (fun () ->
+          in_thread (fun () ->
+              ours ~inside:false Q (fun () -> check_find [ Q ]));
+          check_find [ Unknown; Q; P ]);
+      check_find [ Q; P ]);
+  check_find [ P ]
+
+(* The scheduler of the second thread is the last one to end. *)
+let ours_ends_first =
+  in_a_pool @@ fun () ->
+  let has_begun = Atomic.make false and is_over = Atomic.make false in
+  let join = ref ignore in
+  ours ~inside:true Q (fun () ->
+      join :=
+        thread (fun () ->
+            ours ~inside:false Unknown (fun () ->
+                Atomic.set has_begun true;
+                eventually "the first one is over" (fun () ->
+                    check_find [ Unknown ];
+                    Atomic.get is_over);
+                check_find [ Unknown ]));
+      eventually "the second one has begun" (fun () -> Atomic.get has_begun);
+      check_find [ Q; P ]);
+  check_find [ P ];
+  Atomic.set is_over true;
+  !join ();
+  check_find [ P ]
+
+let ours_fails =
+  in_a_pool @@ fun () ->
+  raises "the failure" Exit (fun () ->
+      ours ~inside:true Q (fun () ->
+          in_thread (fun () ->
+              ours ~inside:false Unknown (fun () -> check_find [ Unknown ]));
+          raise Exit));
+  check_find [ P ];
+  raises "again" Exit (fun () -> ours ~inside:true Q (fun () -> raise Exit));
+  check_find [ P ]
+
+(* A foreign scheduler inside of ours can't be taken out of the domain's record. So the second
+   thread's scheduler is not registered, until that one has ended. *)
+let foreign_inside_of_ours =
+  in_a_pool @@ fun () ->
+  ours ~inside:true Q (fun () ->
+      using P (fun () ->
+          in_thread (fun () -> ours ~inside:false Unknown ignore);
+          no "not yet" (calls_back ());
+          check_find [ P; Q; P ]);
+      check_find [ Q; P ];
+      in_thread (fun () ->
+          ours ~inside:false Unknown (fun () -> check_find [ Unknown ]));
+      yes "now" (calls_back ());
+      check_find [ Q; P ]);
+  check_find [ P ]
+
+(* Threads that take turns begin and end their schedulers at all moments. *)
+let rec live_ours ~pause random depth running =
+  for _ = 1 to 1 + Random.State.int random 3 do
+    pause ();
+    if depth = 0 || Random.State.bool random then check_find running
+    else
+      let kind = if Random.State.bool random then Q else Unknown in
+      ours ~inside:true kind (fun () ->
+          live_ours ~pause random (depth - 1) (kind :: running))
+  done;
+  check_find running
+
+let many_of_ours () =
+  for i = 1 to Race.often 30 do
+    ( in_a_pool @@ fun () ->
+      let pause = Thread.yield in
+      let other j () =
+        let random = Race.random ((10 * i) + j) in
+        ours ~inside:false Unknown (fun () ->
+            live_ours ~pause random 3 [ Unknown ])
+      in
+      let others = List.init 2 (fun j -> thread (other (j + 1))) in
+      live_ours ~pause (Race.random (10 * i)) 3 [ P ];
+      List.iter (fun join -> join ()) others;
+      check_find [ P ] )
+      ()
+  done
+
 let called_by_others () =
   in_domain @@ fun () ->
   Domain_local_await.per_thread (module Thread);
@@ -289,5 +402,14 @@ let () =
           test "prepared by two threads at once" both_prepare;
           test "other code has called per_thread" called_by_others;
           test "flags go down" flags;
+        ] );
+      ( "ours, inside of another",
+        [
+          test "it doesn't stay" ours_does_not_stay;
+          test "two of them don't stay" two_of_ours_do_not_stay;
+          test "it ends first" ours_ends_first;
+          test "it fails" ours_fails;
+          test "with a foreign one inside" foreign_inside_of_ours;
+          test "in threads that take turns" many_of_ours;
         ] );
     ]
