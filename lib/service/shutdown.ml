@@ -26,13 +26,22 @@ let rec close_all failures rest =
       call failures close;
       close_all failures rest
 
+(* Only a signal handler's exception is raised. A function that it interrupted was called, so it
+   isn't called again. *)
+let rec surely_close_all failures rest =
+  try close_all failures rest
+  with e ->
+    let backtrace = Printexc.get_raw_backtrace () in
+    surely_close_all failures rest;
+    Printexc.raise_with_backtrace e backtrace
+
 let run ?(close = []) ~stop ~grace main =
   if not (grace >= 0.) then
     invalid_arg
       (Printf.sprintf "Shutdown.run: grace is %g, but must be at least 0" grace);
   let failures = ref [] and rest = ref close in
   let close_all () = close_all failures rest in
-  let ended, cut_short =
+  let in_scope () =
     Scope.run (fun scope ->
         let ended = Scope.fork_promise scope main in
         match
@@ -53,8 +62,18 @@ let run ?(close = []) ~stop ~grace main =
              with _ -> ());
             (* If this task was cancelled, the line above has called no function. They are
                called now, but can't wait. *)
-            close_all ();
+            surely_close_all failures rest;
             Printexc.raise_with_backtrace e backtrace)
+  in
+  let ended, cut_short =
+    match in_scope () with
+    | result -> result
+    | exception e ->
+        let backtrace = Printexc.get_raw_backtrace () in
+        (* If this task was cancelled before, the scope has not begun [main], and no function
+           was called. *)
+        surely_close_all failures rest;
+        Printexc.raise_with_backtrace e backtrace
   in
   let failures = List.rev !failures in
   match Promise.peek ended with

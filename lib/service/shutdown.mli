@@ -64,7 +64,8 @@ val run :
     - {b Suspends} until all have ended.
     - {b Cancelled}, it cancels [main]. The functions of [close] that were not
       called yet are called, and are cancelled where they wait. Then the host's
-      exception is raised.
+      exception is raised. If the calling task was cancelled before, [main] may
+      not be called at all, but the functions of [close] are.
     - {b Order}. [main] begins first.
     - {b Cost}: that of {!Scope.run}, of a task, and of {!Tasks.with_timeout}.
     - {b Raises} the exception of [main], unless [main] was cancelled because

@@ -246,11 +246,67 @@ let cancelled ~after_stop (host : Cancelling.host) () =
   strings "each once" [ "a"; "b" ] (List.rev !called);
   int "unwound" 2 !unwound
 
+(* The functions of a service whose task was cancelled before it began. The cancellation was
+   raised once, and caught. *)
+let service_of_cancelled () =
+  let called = ref [] and unwound = ref 0 and result = ref None in
+  let say name = called := name :: !called in
+  let close =
+    [
+      (fun () ->
+        say "a";
+        counting unwound never);
+      (fun () -> say "b");
+      (fun () ->
+        say "c";
+        explode ());
+      (fun () -> say "d");
+    ]
+  in
+  let main () = counting unwound never in
+  let run () =
+    (try never () with _ -> ());
+    match
+      Shutdown.run ~close ~stop:(Promise.create ()) ~grace:infinity main
+    with
+    | (_ : unit Shutdown.ended) -> result := Some None
+    | exception e ->
+        result := Some (Some e);
+        raise e
+  and check ~is_cancellation =
+    (match Option.get !result with
+    | Some e -> yes "the cancellation" (is_cancellation e)
+    | None -> Alcotest.fail "it has returned");
+    strings "each once" [ "a"; "b"; "c"; "d" ] (List.rev !called);
+    yes "all have unwound" (!unwound = 1 || !unwound = 2)
+  in
+  (run, (fun () -> Option.is_some !result), check)
+
+let cancelled_before (host : Cancelling.host) () =
+  host.run @@ fun () ->
+  let run, has_ended, check = service_of_cancelled () in
+  let cancel =
+    host.fork (fun () -> try run () with e when host.is_cancellation e -> ())
+  in
+  cancel ();
+  Cancelling.until host "it has ended" has_ended;
+  check ~is_cancellation:host.is_cancellation
+
+(* Everywhere, a task can be cancelled by a timeout. *)
+let too_late () =
+  let run, _, check = service_of_cancelled () in
+  yes "the time is over" (Option.is_none (Tasks.with_timeout 0.002 run));
+  check ~is_cancellation:(fun e -> e <> Boom)
+
+let too_late_everywhere (name, place) =
+  test ("in " ^ name) (fun () -> place too_late)
+
 let from_outside name host =
   ( name ^ ": cancelled",
     [
       test "before stop" (cancelled ~after_stop:false host);
       test "after stop" (cancelled ~after_stop:true host);
+      test "before it begins" (cancelled_before host);
     ] )
 
 let pool_task n f =
@@ -261,10 +317,13 @@ let pool_task n f =
 
 let () =
   Printexc.record_backtrace true;
+  let places =
+    places @ [ ("a pool", pool_task 1); ("a pool of none", pool_task 0) ]
+  in
   run "Shutdown"
-    (List.map everywhere
-       (places @ [ ("a pool", pool_task 1); ("a pool of none", pool_task 0) ])
+    (List.map everywhere places
     @ [
+        ("its time is over before", List.map too_late_everywhere places);
         from_outside "Fifo" (Cancelling.fifo `Eager);
         from_outside "Fifo, lazy" (Cancelling.fifo `Lazy);
         from_outside "Eio" (Cancelling.eio ~protects:true);
