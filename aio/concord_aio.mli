@@ -118,16 +118,18 @@ val run : (unit -> 'a) -> 'a
 
 val readable_evt : file_descr -> unit Concord.Event.t
 (** [readable_evt fd] is ready while [fd] has something to read, is at its end,
-    or has failed.
+    or has failed. It is chosen only if that is so when the resumed task runs.
 
     For example, this is a choice among a message, a descriptor and a timeout:
     [Event.select [ Mvar.take_evt box; readable_evt fd; Event.timeout 1. ]].
 
     - {b Suspends} until then.
     - {b Cancelled}, it has changed nothing.
-    - {b Order}. All tasks that wait are resumed.
-    - {b Cost}: O(log n) for [n] descriptors that tasks wait for, and a system
-      call. Cancelling costs the same, amortised.
+    - {b Order}. All tasks that wait are resumed in the order of their arrival.
+      A task that finds that an earlier one has read everything continues to
+      wait.
+    - {b Cost}: O(log n) for [n] descriptors that tasks wait for, and two system
+      calls. Cancelling costs the same, amortised.
     - {b Raises} [Unix.Unix_error] with [EBADF] if [fd] is not open, or is
       closed by {!close} meanwhile.
     - {b Raises} [Unix.Unix_error] with [EMFILE] or the like if the thread that

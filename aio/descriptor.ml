@@ -92,11 +92,10 @@ let accept_evt ?(cloexec = true) fd =
 let connect fd address =
   with_socket "connect" fd @@ fun io ->
   let pause = longer_pauses () in
-  let established () =
+  let is_connected () = Readiness.is_connected fd in
+  let rec established () =
     Io.wait io Write;
-    match Io.using "connect" io (fun () -> getsockopt_error fd) with
-    | None -> ()
-    | Some error -> raise (Unix_error (error, "connect", ""))
+    if not (Io.using "connect" io is_connected) then established ()
   in
   let rec connect () =
     match Io.using "connect" io (fun () -> Unix.connect fd address) with

@@ -55,6 +55,20 @@ let look fd (direction : Poller.direction) =
       raise (Unix.Unix_error (EBADF, "poll", ""))
   | _ :: _ -> true
 
+(* Writable means that the attempt to connect has ended, but not how. *)
+let is_connected fd =
+  look fd Write
+  &&
+  match Unix.getsockopt_error fd with
+  | Some error -> raise (Unix.Unix_error (error, "connect", ""))
+  | None -> (
+      match Unix.getpeername fd with
+      | (_ : Unix.sockaddr) -> true
+      | exception Unix.Unix_error (ENOTCONN, _, _) ->
+          (* Other code has taken the error. *)
+          raise (Unix.Unix_error (ENOTCONN, "connect", ""))
+      | exception Unix.Unix_error _ -> true)
+
 type descriptor = {
   direction : Poller.direction;
   fd : Unix.file_descr;
@@ -127,7 +141,11 @@ let descriptor fd direction =
   let wait (_ : _ Concord.Promise.t) = Thread.yield () in
   { direction; fd; refer = (fun () -> Owner.find ~wait "poll" fd) }
 
-let evt fd direction = Event.make readiness (descriptor fd direction) ()
+(* When the resumed task runs, another one may have read what had come. *)
+let evt fd direction =
+  let descriptor = descriptor fd direction in
+  let confirm () = is_ready descriptor in
+  Event.make_by (Tentative confirm) readiness descriptor ()
 
 (* Each synchronisation has a fresh cell for the value, so that the event can be performed any
    number of times. *)

@@ -14,6 +14,11 @@ val wait :
 
     - {b Raises} [Unix.Unix_error] with [EBADF] if the owner is closing. *)
 
+val is_connected : Unix.file_descr -> bool
+(** [false] while the attempt to connect the socket is in progress.
+
+    - {b Raises} [Unix.Unix_error] if it has failed. *)
+
 val evt : Unix.file_descr -> Poller.direction -> unit Concord.Event.t
 
 val tentative_evt :

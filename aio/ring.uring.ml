@@ -1,10 +1,15 @@
 module By_fd = Multiplexer.By_fd
 
-(* There is one request to the kernel for each descriptor and direction, and one answer to it. *)
+(* There is one request to the kernel for each descriptor and direction, and one answer to it.
+
+   An answer says something about the request's file at that moment. So it belongs to the
+   request, not to the number of the descriptor, which may be another file's by the time the
+   answer is returned. *)
 type request = {
   watch : watch;
   mutable wanted : bool;
-      (** [false] if it was cancelled, so that its answer doesn't count. *)
+      (** [false] if it was cancelled, so that its answer doesn't count, even if
+          the answer is there already. *)
   mutable job : request Uring.job option;
       (** The kernel's job until it was answered. It is also [None] for the
           request of a cancellation. *)
@@ -13,6 +18,7 @@ type request = {
 and watch = {
   fd : Unix.file_descr;
   mutable reading : request option;
+      (** The last request, until its answer was returned. *)
   mutable writing : request option;
 }
 
@@ -22,7 +28,7 @@ type t = {
       (** All watches with a request, and some without. *)
   mutable cancelling : int;
       (** How many requests were cancelled and are not answered. *)
-  mutable found : (Unix.file_descr * Multiplexer.ready) list;
+  mutable found : (request * Multiplexer.ready) list;
       (** Answers that were not returned yet, latest first. *)
 }
 
@@ -52,13 +58,9 @@ let answered t request =
 let note t (answer : _ Uring.completion_option) =
   match answer with
   | None -> false
-  | Some { result; data = { watch; wanted; _ } as request } ->
-      let is_it = function Some r -> r == request | None -> false in
-      if wanted then begin
-        t.found <- (watch.fd, ready result) :: t.found;
-        if is_it watch.reading then watch.reading <- None
-        else if is_it watch.writing then watch.writing <- None
-      end;
+  | Some { result; data = request } ->
+      if request.wanted && Option.is_some request.job then
+        t.found <- (request, ready result) :: t.found;
       answered t request;
       true
 
@@ -91,17 +93,17 @@ let ask t watch mask =
 (* The answer to a cancellation is ignored. If a signal handler raises, [cancel] is called
    again. If the handler raised while an answer was taken, that answer is lost. *)
 let cancel t request =
-  let give_up job =
-    if request.wanted then begin
-      request.wanted <- false;
-      t.cancelling <- t.cancelling + 1
-    end;
-    let answer = { request with job = None } in
-    match submit t (fun ring -> Uring.cancel ring job answer) with
-    | (_ : _ Uring.job) -> ()
-    | exception Invalid_argument _ -> answered t request
-  in
-  Option.iter give_up request.job
+  match request.job with
+  | None -> request.wanted <- false
+  | Some job -> (
+      if request.wanted then begin
+        request.wanted <- false;
+        t.cancelling <- t.cancelling + 1
+      end;
+      let answer = { request with job = None } in
+      match submit t (fun ring -> Uring.cancel ring job answer) with
+      | (_ : _ Uring.job) -> ()
+      | exception Invalid_argument _ -> answered t request)
 
 let watch t fd =
   match By_fd.find_opt fd t.watches with
@@ -136,11 +138,23 @@ let rec settle t =
       else t.cancelling <- 0
   end
 
+(* The next [set] makes a new request. *)
+let return (request, ready) =
+  let { watch; _ } = request in
+  let is_it = function Some r -> r == request | None -> false in
+  if is_it watch.reading then watch.reading <- None
+  else if is_it watch.writing then watch.writing <- None;
+  (watch.fd, ready)
+
+let is_wanted (request, _) = request.wanted
+
 let wait t ~block =
   flush t;
-  if block && t.found = [] then ignore (note t (Uring.wait t.ring) : bool);
+  t.found <- List.filter is_wanted t.found;
+  if block && List.is_empty t.found then
+    ignore (note t (Uring.wait t.ring) : bool);
   collect t;
-  let found = List.rev t.found in
+  let found = List.rev_map return (List.filter is_wanted t.found) in
   t.found <- [];
   found
 
