@@ -78,6 +78,21 @@ let let_host_go_on s =
 let is_native s =
   match s.foreign with Native -> true | Foreign _ | Turn_of_host -> false
 
+let is_unobserved failure = not (is_observed failure.task)
+
+(* Stops the scopes in which a task failed that no task has joined, and none is expected to. *)
+let stop_failed s ~is_due =
+  let stop scope =
+    scope.failures <- List.filter is_unobserved scope.failures;
+    if List.exists is_due scope.failures then Cancel.scope_here s scope
+  and is_left scope =
+    let is_left = not (scope.stopped || List.is_empty scope.failures) in
+    scope.has_failed <- is_left;
+    is_left
+  in
+  List.iter stop (List.rev s.failed);
+  s.failed <- List.filter is_left s.failed
+
 let[@inline never] periodic s =
   if s.poll_at = min_int then begin
     empty_inbox s;
@@ -86,23 +101,11 @@ let[@inline never] periodic s =
   Timer.run_due ();
   s.poller.poll ();
   unwind_all s;
+  if not (List.is_empty s.failed) then stop_failed s ~is_due:(is_old s);
   s.poll_at <- s.first_ready + s.poller.every;
   let_host_go_on s;
   is_native s
 
-let is_unobserved failure = not (is_observed failure.task)
-
-(* Stops the scopes in which a task failed that no task joins. *)
-let stop_failed s =
-  let failed = s.failed in
-  let stop scope =
-    scope.failures <- List.filter is_unobserved scope.failures;
-    if not (List.is_empty scope.failures) then Cancel.scope_here s scope
-  in
-  List.iter stop (List.rev failed);
-  List.iter (fun scope -> scope.has_failed <- false) failed;
-  s.failed <- []
-
 let last_resort s =
   unwind_all s;
-  if is_empty s then stop_failed s
+  if is_empty s then stop_failed s ~is_due:(fun _ -> true)

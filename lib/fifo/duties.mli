@@ -7,10 +7,11 @@ val empty_inbox : Task.scheduler -> unit
 (** Handles the requests of other threads, in their order. *)
 
 val periodic : Task.scheduler -> bool
-(** Does the work that is not urgent, for timers that are due and for tasks that
-    were cancelled lazily. If the loop was interrupted, it first stops the
-    outermost scope. Call it when {!Task.scheduler.poll_at} is reached, which it
-    moves on. It is [false] if the loop has to be left (see {!is_native}). *)
+(** Does the work that is not urgent, for timers that are due, for tasks that
+    were cancelled lazily, and for failures that are old. If the loop was
+    interrupted, it first stops the outermost scope. Call it when
+    {!Task.scheduler.poll_at} is reached, which it moves on. It is [false] if
+    the loop has to be left (see {!is_native}). *)
 
 val is_native : Task.scheduler -> bool
 (** [true] if the loop has nothing to do outside {!Host_kit.using}. *)

@@ -71,8 +71,11 @@ val run : ?cancellation:[ `Eager | `Lazy ] -> (unit -> 'a) -> 'a
       have ended.
     - {b Raises} [e] if a task raised [e] and no task called {!join} on it. The
       backtrace is that of the task. Such an exception also cancels the other
-      tasks, as soon as no task is ready to run. So you see a failure even if
-      all others wait for the task that failed.
+      tasks, as soon as no task is ready to run, and otherwise after 256 to 512
+      turns of other tasks. So you see a failure even if all others wait for the
+      task that failed, or are always busy. If you join a task much later, fork
+      it with {!fork_promise}. (A turn that follows a fork hardly counts, so you
+      can fork tens of thousands of tasks before you join the first.)
     - {b Raises} {!Cancelled} if the first task was cancelled, even if [f]
       returned.
 

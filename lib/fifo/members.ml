@@ -56,6 +56,7 @@ let[@poll error] [@inline never] add s task =
   else (Array.unsafe_get s.tasks home.last).next <- number;
   home.last <- number;
   home.live <- home.live + 1;
+  s.forks <- s.forks + 1;
   s.current <- number
 
 let rec outwards task scope =

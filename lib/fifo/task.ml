@@ -52,7 +52,12 @@ and scope = {
   mutable has_failed : bool;
 }
 
-and failure = { task : t; exn : exn; backtrace : Printexc.raw_backtrace }
+and failure = {
+  task : t;
+  exn : exn;
+  backtrace : Printexc.raw_backtrace;
+  since : int;
+}
 
 and scheduler = {
   root : scope;
@@ -73,6 +78,7 @@ and scheduler = {
   mutable waits : wait array;
   mutable locals : Local.t array;
   mutable contexts : (unit -> unit) array;
+  mutable forks : int;
   mutable used : int;
   mutable free : int array;
   mutable n_free : int;
@@ -182,6 +188,7 @@ let scheduler ~is_lazy =
       waits;
       locals = [||];
       contexts;
+      forks = 0;
       used = 1;
       free;
       n_free = 0;
@@ -242,6 +249,13 @@ let note s e =
   s.interruption_backtrace <- Backtrace.get ();
   s.interruption <- e;
   s.poll_at <- min_int
+
+let turns_of_a_failure = 256
+let forks_of_a_turn = 256
+let age s = (forks_of_a_turn * (s.first_ready - s.forks)) + s.forks
+
+let is_old s { since; _ } =
+  age s - since >= forks_of_a_turn * turns_of_a_failure
 
 let is_interrupted s = s.interruption != uninterrupted
 

@@ -112,7 +112,12 @@ and scope = {
   mutable has_failed : bool;  (** It is in the scheduler's [failed]. *)
 }
 
-and failure = { task : t; exn : exn; backtrace : Printexc.raw_backtrace }
+and failure = {
+  task : t;
+  exn : exn;
+  backtrace : Printexc.raw_backtrace;
+  since : int;  (** The scheduler's {!age} when the task failed. *)
+}
 
 and scheduler = {
   root : scope;  (** The outermost scope; its owner is the first task. *)
@@ -151,6 +156,7 @@ and scheduler = {
       (** What restores the host's context, as it was when the task performed
           its last effect, by number. A new task begins in the context of the
           task that forked it. Empty if the host has none. *)
+  mutable forks : int;  (** How many tasks were forked. *)
   mutable used : int;  (** Numbers from here on were never in use. *)
   mutable free : int array;
       (** The first [n_free] of these are the other numbers not in use. *)
@@ -259,6 +265,14 @@ val note : scheduler -> exn -> unit
 (** Notes the exception that was just caught, and replaces an exception that was
     noted before. The loop will stop the outermost scope, and [run] will raise
     the exception. Never raises. *)
+
+val age : scheduler -> int
+(** Grows with each turn of a task. A turn after a fork counts less, because a
+    task often forks many tasks before it joins the first. *)
+
+val is_old : scheduler -> failure -> bool
+(** [true] if the task has failed long ago, so that no task is expected to join
+    it. *)
 
 val is_interrupted : scheduler -> bool
 

@@ -58,7 +58,7 @@ let settle s task exn backtrace =
   (* The exception of the outermost task is the result of [run]. *)
   if task == home.owner then begin
     Cancel.scope_here s home;
-    s.first_failure <- Some { task; exn; backtrace }
+    s.first_failure <- Some { task; exn; backtrace; since = age s }
   end;
   if not (Promise.is_resolved task.ended) then
     match exn with
@@ -66,7 +66,7 @@ let settle s task exn backtrace =
         Promise.fill task.ended ()
     | _ when task == home.owner -> Promise.fail ~backtrace task.ended exn
     | _ ->
-        record s home { task; exn; backtrace };
+        record s home { task; exn; backtrace; since = age s };
         if Promise.fail_waiters ~backtrace task.ended exn > 0 then
           mark_observed task
 

@@ -208,6 +208,89 @@ let failure_while_all_wait () =
   raises "run" Boom f;
   int "withdrawn" 0 (Promise.waiters never)
 
+(* --- Failures while a task is always ready ------------------------------------- *)
+
+(* Calls [turn] again and again, and returns how often that was until it raised. *)
+let turns_of turn =
+  let turns = ref 0 in
+  let rec go_on () =
+    if !turns < 1_000_000 then begin
+      incr turns;
+      turn ();
+      go_on ()
+    end
+    else Alcotest.fail "the failure was not seen"
+  in
+  (go_on, fun () -> !turns)
+
+let is_seen ?(others = 0) ~least ~most prepare turn () =
+  let go_on, turns = turns_of turn in
+  let f () =
+    for _ = 1 to others do
+      task (fun () ->
+          while true do
+            Fifo.yield ()
+          done)
+    done;
+    prepare ();
+    go_on ()
+  in
+  raises_at "culprit" (fun () -> Fifo.run f);
+  if turns () < least || turns () > most then
+    Alcotest.failf "after %d turns, not after %d to %d" (turns ()) least most
+
+let fork_culprit () = task culprit
+let fork_daemon () = ignore (Fifo.fork_daemon culprit : Fifo.handle)
+
+let in_a_scope () =
+  Fifo.run (fun () ->
+      let go_on, turns = turns_of Fifo.yield in
+      raises_at "culprit" (fun () ->
+          Fifo.Scope.run (fun _ ->
+              fork_culprit ();
+              go_on ()));
+      if turns () > 512 then Alcotest.failf "after %d turns" (turns ());
+      (* the scope alone was cancelled *)
+      Fifo.yield ())
+
+(* A failure that a task has joined meanwhile is not raised. *)
+let joined_in_time () =
+  Fifo.run (fun () ->
+      let failing = Fifo.fork culprit in
+      for _ = 1 to 200 do
+        Fifo.yield ()
+      done;
+      raises "joined" Boom (fun () -> Fifo.join failing);
+      let joiner =
+        Fifo.fork (fun () ->
+            raises "joined" Boom (fun () -> Fifo.join (Fifo.fork culprit)))
+      in
+      for _ = 1 to 2_000 do
+        Fifo.yield ()
+      done;
+      Fifo.join joiner)
+
+(* An old failure doesn't make a young one old. *)
+let one_after_the_other () =
+  Fifo.run (fun () ->
+      for _ = 1 to 50 do
+        let failing = Fifo.fork culprit in
+        for _ = 1 to 100 do
+          Fifo.yield ()
+        done;
+        raises "joined" Boom (fun () -> Fifo.join failing)
+      done)
+
+let joined_after_many_forks () =
+  Fifo.run (fun () ->
+      let fails i = i mod 3 = 0 in
+      let fork i = Fifo.fork (fun () -> if fails i then culprit ()) in
+      let join i handle =
+        if fails i then raises "joined" Boom (fun () -> Fifo.join handle)
+        else Fifo.join handle
+      in
+      List.iteri join (List.init 10_000 fork))
+
 let failure_of_the_first () =
   let f () =
     Fifo.run (fun () ->
@@ -407,6 +490,19 @@ let () =
           test "run raises a failure that was not joined, after the others"
             nobody_joins;
           test "a failure is seen even if everyone waits" failure_while_all_wait;
+          test "a failure is seen even if a task is always ready"
+            (is_seen ~least:250 ~most:512 fork_culprit Fifo.yield);
+          test "even if many are"
+            (is_seen ~others:99 ~least:1 ~most:6 fork_culprit Fifo.yield);
+          test "even if one always forks"
+            (is_seen ~least:60_000 ~most:70_000 fork_culprit (fun () ->
+                 task ignore));
+          test "that of a daemon"
+            (is_seen ~least:250 ~most:512 fork_daemon Fifo.yield);
+          test "in a scope, too" in_a_scope;
+          test "unless it was joined" joined_in_time;
+          test "one failure after the other" one_after_the_other;
+          test "after many forks" joined_after_many_forks;
           test "the first of two failures is raised" failure_of_the_first;
           test "fork_promise: value, exception, cancellation" promise;
           test "fork_promise: an exception counts as joined"
