@@ -7,7 +7,7 @@ let all ~seed h =
   first h
   @ Host_resumers.clauses ~seed h
   @ Host_structures.clauses ~seed h
-  @ Host_nesting.clauses h @ Host_life.clauses h
+  @ Host_nesting.clauses h @ Host_life.clauses h @ Host_resources.clauses h
 
 type t = { host : (module HOST); process : Host_process.t }
 

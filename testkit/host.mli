@@ -45,16 +45,23 @@ module type HOST = Host_signature.HOST
       structure can keep them only if its tasks' host lets it.
     - {b backtraces}. An exception that [block] or the first task raises keeps
       its backtrace.
-    - {b inside}, {b around}, {b foreign}. Loops run inside one another.
-      [inside] calls [run] in a task of another host. [around] runs a loop that
-      handles [Suspend] in a task of this host. [foreign] runs a loop that does
-      not, for example Eio's or that of a Domainslib pool.
+    - {b inside}, {b nested}, {b around}, {b foreign}. Loops run inside one
+      another. [inside] calls [run] in a task of another host, which may be
+      cancelled. [nested] calls [run] in a task of this host. [around] runs a
+      loop that handles [Suspend] in a task of this host. [foreign] runs a loop
+      that does not, for example Eio's or that of a Domainslib pool.
     - {b domains}. Two loops run, each on a domain of its own.
-    - {b protect}. {!Concord.Tasks.protect} works, even inside another one.
+    - {b protect}. {!Concord.Tasks.protect} works, even inside another one, and
+      for one task at a time.
+    - {b queued}. A task that is cancelled while it is ready, or before it
+      begins, raises in its next wait.
     - {b fair}. Tasks that are always ready let other tasks run.
     - {b failures}. An exception of a task is not forgotten, even if the first
       task has ended before.
     - {b end}. The remains of a loop that has ended do no harm.
+    - {b stack}. The stack doesn't grow with each suspension.
+    - {b idle}. While all tasks wait, the loop sleeps.
+    - {b signals}. A signal handler may call a resumer while another one runs.
 
     If the host has no cancellation, cases that need it are left out. The
     clauses "reach" to "S5" have to be kept. A host need not offer the others,
@@ -62,9 +69,9 @@ module type HOST = Host_signature.HOST
     count as broken. For example, declare "inside" if [run] blocks the thread of
     the task that calls it.
 
-    The checks don't cover signal handlers that raise, memory, speed, and
-    scopes. A race may exist even if the checks don't find it, so run them
-    several times, with other seeds. *)
+    The checks don't cover signal handlers that raise, memory on the heap,
+    speed, and scopes. A race may exist even if the checks don't find it, so run
+    them several times, with other seeds. *)
 
 type t
 (** A host that was declared. *)

@@ -8,9 +8,6 @@ exception Boom
 
 (* --- Protection ------------------------------------------------------------------- *)
 
-(* In seconds. A cancellation comes at once, unless the machine is very busy. *)
-let patience = 4.
-
 (* The task has left protect, in which it was cancelled, and awaits [after]. If the host has
    lost the cancellation, [after] lets the task go on. *)
 let is_cancelled_after_protect (module H : HOST) t task after =
@@ -90,6 +87,55 @@ let nested (module H : HOST) ~in_inner () =
   yes "the task was cancelled before its outer protect had ended"
     (Atomic.get ended)
 
+(* Each task has its own deferral. *)
+let not_in_protect (module H : HOST) () =
+  let h = (module H : HOST) in
+  needs_cancellation h;
+  in_task h @@ fun t ->
+  let gate = Promise.create () and other = Promise.create () in
+  let sheltered =
+    fork t (fun () -> Suspend.protect (fun () -> Promise.await gate))
+  and task = fork t (fun () -> Promise.await other) in
+  until t (fun () -> Promise.waiters gate = 1 && Promise.waiters other = 1);
+  task.cancel ();
+  if not (until_for t patience (fun () -> Promise.is_resolved task.ended)) then
+    Promise.fill other ();
+  (match Promise.await task.ended with
+  | () ->
+      fail
+        "the cancellation of a task was deferred, although not this task but \
+         another one was in protect"
+  | exception e when H.is_cancellation e -> ());
+  Promise.fill gate ();
+  Promise.await sheltered.ended
+
+let still_in_protect (module H : HOST) () =
+  let h = (module H : HOST) in
+  needs_cancellation h;
+  in_task h @@ fun t ->
+  let gates = Array.init 2 (fun _ -> Promise.create ()) in
+  let after = Promise.create () in
+  let body gate () =
+    Suspend.protect (fun () -> Promise.await gate);
+    Promise.await after
+  in
+  let first = fork t (body gates.(0)) in
+  until t (fun () -> Promise.waiters gates.(0) = 1);
+  let second = fork t (body gates.(1)) in
+  until t (fun () -> Promise.waiters gates.(1) = 1);
+  Promise.fill gates.(0) ();
+  until t (fun () -> Promise.waiters after = 1);
+  second.cancel ();
+  for _ = 1 to 10 do
+    H.yield ()
+  done;
+  yes "a task was cancelled in protect, after another task had left it"
+    (Promise.waiters gates.(1) = 1);
+  Promise.fill gates.(1) ();
+  is_cancelled_after_protect h t second after;
+  ignore (Promise.try_fill after () : bool);
+  Promise.await first.ended
+
 let protect h =
   {
     name = "protect";
@@ -103,6 +149,60 @@ let protect h =
           (nested h ~in_inner:true);
         case "a task is cancelled after the inner of two protects"
           (nested h ~in_inner:false);
+        case "a task is cancelled while another one is in protect"
+          (not_in_protect h);
+        case "a task is cancelled in protect, which another one has left"
+          (still_in_protect h);
+      ];
+  }
+
+(* --- A cancellation before the task's turn ------------------------------------------ *)
+
+(* The task is cancelled while it is ready. Then it never begins, or it raises in its next
+   wait. [after] ends that wait if the host has forgotten the cancellation. *)
+let cancelled_when_ready (module H : HOST) make_ready () =
+  let h = (module H : HOST) in
+  needs_cancellation h;
+  in_task h @@ fun t ->
+  let after = Promise.create () and begun = Atomic.make false in
+  let begin_and_await first () =
+    Atomic.set begun true;
+    first ();
+    Promise.await after
+  in
+  let task = make_ready t begin_and_await in
+  task.cancel ();
+  let has_ended () = Promise.is_resolved task.ended in
+  if until_for t 0.05 (fun () -> Atomic.get begun || has_ended ()) then begin
+    if not (until_for t patience has_ended) then Promise.fill after ();
+    match Promise.await task.ended with
+    | () ->
+        fail
+          "the task was cancelled while it was ready, but its next wait did \
+           not raise"
+    | exception e when H.is_cancellation e -> ()
+  end
+
+let spawned t body = fork t (body ignore)
+
+let resumed t body =
+  let post = post () in
+  let task = fork t (body (fun () -> wait_in post)) in
+  until t (fun () -> not (is_empty post));
+  yes "the resumer returned false, although its task was still waiting"
+    ((collect post) (Ok ()));
+  task
+
+let queued h =
+  {
+    name = "queued";
+    about = "a task that is cancelled while it is ready raises in its next wait";
+    read = "\"Cancellation\"";
+    optional = true;
+    cases =
+      [
+        case "before it begins" (cancelled_when_ready h spawned);
+        case "after it was resumed" (cancelled_when_ready h resumed);
       ];
   }
 
@@ -324,4 +424,4 @@ let ends h =
       ];
   }
 
-let clauses h = [ protect h; fair h; failures h; ends h ]
+let clauses h = [ protect h; queued h; fair h; failures h; ends h ]

@@ -1,5 +1,6 @@
 open Concord
 open Concord.Tools
+open Host_signature
 open Host_tasks
 open Trial
 
@@ -9,9 +10,6 @@ type helper = Sibling | Rescuer
    does not block the loop of both. If it does, a thread fills the gate instead. *)
 let gate () : helper Promise.t = Promise.create ()
 let waits gate = Promise.waiters gate = 1
-
-(* In seconds. The sibling takes less than a millisecond, unless the machine is very busy. *)
-let patience = 4.
 
 let rescue gate =
   let rescuer () =
@@ -64,6 +62,46 @@ let inside_and_after h () =
     int "the value of a task of the outer loop" 2 (Promise.await task)
   done
 
+(* A task of Fifo is cancelled while it runs a loop, which sleeps. If the host cancels its
+   tasks, they are unwound before [run] ends. *)
+let inside_and_cancelled (module H : HOST) () =
+  let h = (module H : HOST) in
+  let box = Mvar.create_empty () in
+  let unwound = Atomic.make false and ended = Atomic.make false in
+  let take () =
+    Fun.protect
+      (fun () -> Mvar.take box)
+      ~finally:(fun () -> Atomic.set unwound true)
+  in
+  let body () =
+    Fun.protect
+      (fun () -> in_task h (fun _ -> take ()))
+      ~finally:(fun () -> Atomic.set ended true)
+  in
+  let rec until_fifo condition =
+    if not (condition ()) then begin
+      Concord_fifo.yield ();
+      until_fifo condition
+    end
+  in
+  let run () =
+    Concord_fifo.run @@ fun () ->
+    let task = Concord_fifo.fork body in
+    until_fifo (fun () -> Mvar.waiters box = 1);
+    Concord_fifo.cancel task;
+    until_fifo (fun () -> Atomic.get ended)
+  and stuck _ =
+    abort
+      (Failed
+         "run does not end, although the task in which it sleeps was cancelled")
+  in
+  watched run stuck;
+  if Option.is_some H.cancel then begin
+    yes "run was cancelled and ended, but its task was not unwound"
+      (Atomic.get unwound);
+    int "waiters of the box after run has ended" 0 (Mvar.waiters box)
+  end
+
 let inside h =
   let both () =
     inside_and_after h ();
@@ -75,7 +113,47 @@ let inside h =
       "run may be called in a task of another host, and suspends only that task";
     read = "\"Sleeping\"";
     optional = true;
-    cases = [ case "in a task of Fifo" both ];
+    cases =
+      [
+        case "in a task of Fifo" both;
+        case "the task of Fifo is cancelled" (inside_and_cancelled h);
+      ];
+  }
+
+(* A task of [t] is suspended, resumed by another task, and continues. *)
+let continues t =
+  let post = post () in
+  let task = fork t (fun () -> wait_in post) in
+  until t (fun () -> not (is_empty post));
+  yes "the resumer returned false, although its task was still waiting"
+    ((collect post) (Ok 1));
+  int "the value with which the task continues" 1 (Promise.await task.ended)
+
+(* This happens twice, to show that the end of the inner loop restores the outer one. *)
+let in_itself h () =
+  let stage = Atomic.make "a task of the inner loop does not continue" in
+  let run () =
+    in_task h @@ fun outer ->
+    for _ = 1 to 2 do
+      in_task h (fun inner ->
+          continues inner;
+          Atomic.set stage "run does not return in a task of its own host");
+      Atomic.set stage
+        "a task of the outer loop does not continue after the inner loop has \
+         ended, perhaps because the inner one is still the current one";
+      continues outer;
+      Atomic.set stage "a task of the inner loop does not continue"
+    done
+  in
+  watched run (fun _ -> abort (Failed (Atomic.get stage)))
+
+let nested h =
+  {
+    name = "nested";
+    about = "run may be called in a task of its own host";
+    read = "\"Foreign loops inside your tasks\"";
+    optional = true;
+    cases = [ case "twice in one task" (in_itself h) ];
   }
 
 (* A task of [h] runs a loop of [Concord_fifo], whose task waits for [gate]. A sibling of the
@@ -105,12 +183,7 @@ let around_foreign h () =
           (fun () -> ignore (Promise.try_fill gate Sibling : bool));
         ];
       (* [h] has to be the innermost host again after that loop. *)
-      let post = post () in
-      let task = fork t (fun () -> wait_in post) in
-      until t (fun () -> not (is_empty post));
-      yes "the resumer returned false, although its task was still waiting"
-        ((collect post) (Ok 1));
-      int "the value with which the task continues" 1 (Promise.await task.ended));
+      continues t);
   helped_by_sibling gate thread
     "its handler takes the waits of tasks of the inner loop, which is not its \
      own (see Host_kit.is_innermost)"
@@ -159,4 +232,4 @@ let domains h =
     cases = [ case "questions and answers" (two_domains h) ];
   }
 
-let clauses h = [ inside h; around h; foreign h; domains h ]
+let clauses h = [ inside h; nested h; around h; foreign h; domains h ]

@@ -3,20 +3,6 @@ open Concord.Tools
 open Host_tasks
 open Trial
 
-(* In seconds. These cases take less than a millisecond, unless the machine is very busy. *)
-let patience = 4.
-
-(* [f ()]. A thread calls [stuck is_over] if [f] does not return in time. [is_over ()] tells
-   whether it has returned since. *)
-let watched f stuck =
-  let over = Atomic.make false in
-  let is_over () = Atomic.get over in
-  let watch () = if not (poll_for patience is_over) then stuck is_over in
-  let thread = Thread.create watch () in
-  f ();
-  Atomic.set over true;
-  Thread.join thread
-
 (* --- Is the handler reached? -------------------------------------------------------- *)
 
 let unreached =

@@ -87,6 +87,17 @@ let before_deadline wait seconds condition =
 
 let poll_for seconds condition = before_deadline poll seconds condition
 let until_for t seconds condition = before_deadline (until t) seconds condition
+let patience = 4.
+
+let watched f stuck =
+  let over = Atomic.make false in
+  let is_over () = Atomic.get over in
+  let watch () = if not (poll_for patience is_over) then stuck is_over in
+  let thread = Thread.create watch () in
+  let outcome = caught f in
+  Atomic.set over true;
+  Thread.join thread;
+  released outcome
 
 let spin n =
   for _ = 1 to n do

@@ -42,6 +42,15 @@ val poll : (unit -> bool) -> unit
 val poll_for : float -> (unit -> bool) -> bool
 (** {!poll}, but for at most so many seconds. Returns the condition. *)
 
+val patience : float
+(** In seconds, for actions that take less than a millisecond, unless the
+    machine is very busy. *)
+
+val watched : (unit -> 'a) -> ((unit -> bool) -> unit) -> 'a
+(** [watched f stuck] is [f ()]. A thread calls [stuck is_over] if [f] does not
+    return within {!patience}. [is_over ()] tells whether it has returned since.
+*)
+
 val soon : (unit -> bool) -> unit
 (** {!poll}, except that it notices within a microsecond if the condition
     becomes true soon. *)

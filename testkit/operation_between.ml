@@ -4,8 +4,6 @@ module Hand = Operation_hand
 
 (* --- One moment ------------------------------------------------------------------- *)
 
-let signal = Sys.sigusr1
-
 (* How often [beside] checks, every 0.1 ms, whether its thread has ended. Then it gives up,
    because the thread may need a lock that the stopped operation holds. *)
 let patience = 40
@@ -16,7 +14,7 @@ let patience = 40
 let beside f =
   let begun = Atomic.make false and ended = Atomic.make None in
   let body () =
-    ignore (Thread.sigmask SIG_BLOCK [ signal ] : int list);
+    ignore (Thread.sigmask SIG_BLOCK [ Moments.signal ] : int list);
     Atomic.set begun true;
     let outcome = match f () with () -> Ok () | exception e -> Error e in
     Atomic.set ended (Some outcome)
@@ -37,31 +35,6 @@ let beside f =
     | Some (Error e) -> raise e
     | Some (Ok ()) | None -> ()
 
-(* Calls [f send], where [send ()] sends one signal to this handler. The handler gets [send]
-   too. At most one signal is pending at a time. It has to arrive before the old handler is
-   restored, because by default [SIGUSR1] ends the process. *)
-let with_handler handler f =
-  Trial.needs_signals ();
-  let pid = Unix.getpid () and on_its_way = Atomic.make false in
-  let send () =
-    Atomic.set on_its_way true;
-    Unix.kill pid signal
-  in
-  let handle _ =
-    Atomic.set on_its_way false;
-    handler send
-  in
-  let mask = Thread.sigmask SIG_UNBLOCK [ signal ] in
-  let before = Sys.signal signal (Signal_handle handle) in
-  let restore () =
-    while Atomic.get on_its_way do
-      Thread.yield ()
-    done;
-    Sys.set_signal signal before;
-    ignore (Thread.sigmask SIG_SETMASK mask : int list)
-  in
-  Fun.protect (fun () -> f send) ~finally:restore
-
 (* [at n main other] calls [main ~arm ~disarm], and runs [other ()] at the [n]th moment
    between [arm ()] and [disarm ()]. A moment is a point at which OCaml runs a signal
    handler. If there are fewer moments, the result is [false] and [other] is not called. *)
@@ -80,7 +53,7 @@ let at n main other =
         end
       end
   in
-  with_handler handler (fun send ->
+  Moments.with_handler handler (fun send ->
       let arm () =
         if !left > 0 then begin
           armed := true;

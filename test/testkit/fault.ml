@@ -39,11 +39,26 @@ type t =
           a task does. *)
   | Takes_any_effect
       (** Foreign: it takes any effect that reaches its handler. *)
+  | Leaves_inner_current
+      (** Nested: after a loop has ended in a task, the tasks of the outer loop
+          still go to the inner one. *)
+  | Leaves_its_tasks
+      (** Inside: if [run] is cancelled while it sleeps, it leaves its tasks. *)
+  | Sleeps_on
+      (** Inside: if [run] is cancelled while it sleeps, it sleeps again. *)
   | One_at_a_time  (** Domains: other loops wait for a lock. *)
   | Ignores_protect
   | Ends_all_protects  (** Protect: the end of the inner one ends all. *)
   | Loses_protected_cancel
       (** Protect: it ignores a cancellation of a task in it. *)
+  | Counts_protects_together
+      (** Protect: all tasks have one counter of deferrals. *)
+  | Forgets_queued_cancel
+      (** Queued: a cancellation of a task that doesn't wait has no effect. *)
+  | Grows_its_stack
+      (** Stack: it continues a task inside the handler of its last effect. *)
+  | Never_sleeps  (** Idle: it looks for ready tasks all the time. *)
+  | Holds_a_lock  (** Signals: a resumer has a lock. *)
   | Prefers_its_own
       (** Fair: tasks that other threads resume wait until nothing else is
           ready. *)

@@ -17,6 +17,7 @@ module Without_cancellation = struct
 end
 
 let blocks = ("inside", "run blocks the thread of the task that calls it")
+let locks = ("signals", "a resumer takes the lock of its queue")
 let no_backtraces = ("backtraces", "an exception of block loses its backtrace")
 
 module Fifo = struct
@@ -130,7 +131,12 @@ end) : HOST = struct
 
   let spawn () = S.spawn
   let yield = Concord.Tasks.yield
-  let not_offered = [ no_backtraces ]
+
+  let not_offered =
+    [
+      no_backtraces;
+      ("nested", "a thread of a style cannot start this style's loop");
+    ]
 end
 
 let style name spawn start : (module HOST) =
@@ -209,7 +215,9 @@ let policies =
 (* --- Loops within loops ------------------------------------------------------------ *)
 
 (* The clauses that depend on the outer loop. *)
-let of_outer (clause, _) = List.mem clause [ "backtraces"; "inside"; "domains" ]
+let of_outer (clause, _) =
+  List.mem clause
+    [ "backtraces"; "inside"; "nested"; "domains"; "idle"; "signals" ]
 
 module Within (Outer : HOST) (Inner : HOST) = struct
   include Inner

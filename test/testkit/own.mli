@@ -12,6 +12,9 @@ val domains : (module HOST)
 val blocks : string * string
 (** Declares that [run] blocks the thread of the task that calls it. *)
 
+val locks : string * string
+(** Declares that a resumer takes a lock. *)
+
 val no_backtraces : string * string
 (** Declares that the exception of a block loses its backtrace. *)
 

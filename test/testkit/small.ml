@@ -38,6 +38,9 @@ struct
       Atomic.set wait.over true
     end
 
+  let locking t f =
+    if has Holds_a_lock then Stdlib.Mutex.protect t.lock f else f ()
+
   let resumer t wait outcome =
     let elsewhere = self () <> t.thread in
     if has Closes_resumers && Atomic.get t.ended then
@@ -64,6 +67,7 @@ struct
     then Decision.decide wait.decision outcome
     else begin
       let accepted =
+        locking t @@ fun () ->
         once (turn t wait ~elsewhere)
         |> Inbox.decide_and_post t.inbox wait.decision outcome
         |> fun posted ->
@@ -79,12 +83,12 @@ struct
     end
 
   let outcome_of task decision =
-    if has Breaks_promise && task.cancelled && task.protections = 0 then
+    if has Breaks_promise && task.cancelled && !(task.protections) = 0 then
       Error Cancelled
     else Decision.outcome decision
 
   let suspend (type a) t task (block : a Suspend.resumer -> a option) k =
-    if task.cancelled && task.protections = 0 then
+    if task.cancelled && !(task.protections) = 0 then
       Effect.Deep.discontinue k Cancelled
     else if has Blocks_for_loops && is_of_loop k then
       match suspend_thread block with
@@ -112,7 +116,11 @@ struct
           over = Atomic.make false;
         }
       in
-      let resumer outcome = has_place && resumer t wait outcome in
+      let home =
+        if has Leaves_inner_current then Option.get (Domain.DLS.get current)
+        else t
+      in
+      let resumer outcome = has_place && resumer home wait outcome in
       let weak = weakly resumer in
       task.give_up <- (fun () -> ignore (weak (Error Cancelled) : bool));
       let block resumer =
@@ -129,6 +137,10 @@ struct
         let backtrace = Printexc.get_raw_backtrace () in
         leave ();
         match outcome with
+        | Ok v when has Grows_its_stack ->
+            Effect.Deep.continue k v;
+            (* So the call before isn't the last one. *)
+            t.in_block <- false
         | Ok v -> Effect.Deep.continue k v
         | Error e -> Effect.Deep.discontinue_with_backtrace k e backtrace
       end
@@ -137,10 +149,12 @@ struct
   (* --- Tasks ---------------------------------------------------------------- *)
 
   let cancel task =
-    let is_lost = has Loses_protected_cancel && task.protections > 0 in
-    if not (task.cancelled || is_lost) then begin
+    let is_lost = has Loses_protected_cancel && !(task.protections) > 0 in
+    if has Forgets_queued_cancel && !(task.protections) = 0 then task.give_up ()
+    else if not (task.cancelled || is_lost) then begin
       task.cancelled <- true;
-      if task.protections = 0 && not (has Cancels_too_late) then task.give_up ()
+      if !(task.protections) = 0 && not (has Cancels_too_late) then
+        task.give_up ()
     end
 
   let fail t e backtrace =
@@ -163,16 +177,15 @@ struct
         | Suspend.Protect when has Ignores_protect ->
             Some (fun k -> Effect.Deep.continue k ignore)
         | Suspend.Protect when has Ends_all_protects ->
-            task.protections <- 1;
+            task.protections := 1;
             Some
               (fun k ->
-                Effect.Deep.continue k (fun () -> task.protections <- 0))
+                Effect.Deep.continue k (fun () -> task.protections := 0))
         | Suspend.Protect ->
             Some
               (fun k ->
-                task.protections <- task.protections + 1;
-                Effect.Deep.continue k (fun () ->
-                    task.protections <- task.protections - 1))
+                incr task.protections;
+                Effect.Deep.continue k (fun () -> decr task.protections))
         | Suspend.Ask { otherwise; _ } ->
             Some (fun k -> Effect.Deep.continue k otherwise)
         | _ -> None
@@ -192,7 +205,14 @@ struct
     else Effect.Deep.match_with f () handler
 
   let spawn t f =
-    let task = { cancelled = false; protections = 0; give_up = ignore } in
+    let task =
+      {
+        cancelled = false;
+        protections =
+          (if has Counts_protects_together then t.all_protections else ref 0);
+        give_up = ignore;
+      }
+    in
     t.tasks <- task :: t.tasks;
     t.spawns <- t.spawns + 1;
     let number = t.spawns in
@@ -221,6 +241,11 @@ struct
       Suspend.suspend (fun _ -> None)
     else Suspend.suspend block
 
+  let yield_to_others () =
+    Suspend.suspend (fun resumer ->
+        ignore (resumer (Ok ()) : bool);
+        None)
+
   let sleep t =
     if has Exits then exit 3;
     if has Crashes then Unix.kill (Unix.getpid ()) Sys.sigsegv;
@@ -231,7 +256,11 @@ struct
       if sleeps || has Sleeps_too_early then None else Some ()
     in
     let rings = has Sleeps_too_early && not (Inbox.is_empty t.inbox) in
-    if not rings then begin
+    if has Never_sleeps then
+      while Inbox.is_empty t.inbox do
+        yield_to_others ()
+      done
+    else if not rings then begin
       if has Sleeps_too_early then Unix.sleepf 0.0001;
       wait t announce
     end;
@@ -247,7 +276,16 @@ struct
   let locked f =
     if has One_at_a_time then Stdlib.Mutex.protect in_turn f else f ()
 
-  (* If its host raises while the loop sleeps, the loop ends at once and leaves its tasks. *)
+  (* If its host raises while the loop sleeps, the tasks are cancelled and end. *)
+  let loop_until_cancelled t =
+    try loop t
+    with e when not (has Leaves_its_tasks) ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      Inbox.wake_up t.inbox;
+      if not (has Sleeps_on) then List.iter cancel t.tasks;
+      Concord.Tasks.protect (fun () -> loop t);
+      Printexc.raise_with_backtrace e backtrace
+
   let run main =
     locked @@ fun () ->
     let t =
@@ -265,6 +303,8 @@ struct
         sleeps = 0;
         spawns = 0;
         resumptions = 0;
+        all_protections = ref 0;
+        lock = Stdlib.Mutex.create ();
         first_ended = false;
         ended = Atomic.make false;
       }
@@ -282,8 +322,9 @@ struct
       first ();
       t.first_ended <- true
     in
+    Domain.DLS.set current (Some t);
     ignore (spawn t first : task);
-    loop t;
+    loop_until_cancelled t;
     Atomic.set t.ended true;
     match (t.failure, !result) with
     | Some (e, _), _ when has Loses_backtrace -> raise e

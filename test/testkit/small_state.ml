@@ -7,7 +7,7 @@ exception Cancelled
 
 type task = {
   mutable cancelled : bool;
-  mutable protections : int;
+  protections : int ref;
   mutable give_up : unit -> unit;  (** Resumes the wait in progress. *)
 }
 
@@ -26,10 +26,14 @@ type loop = {
   mutable sleeps : int;
   mutable spawns : int;
   mutable resumptions : int;  (** By tasks of the loop. *)
+  all_protections : int ref;
+  lock : Stdlib.Mutex.t;
   mutable first_ended : bool;
   ended : bool Atomic.t;
 }
 
+(* The loop that was started last on this domain. *)
+let current : loop option Domain.DLS.key = Domain.DLS.new_key (fun () -> None)
 let in_turn = Stdlib.Mutex.create ()
 let self () = Thread.id (Thread.self ())
 

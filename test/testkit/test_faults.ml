@@ -190,7 +190,7 @@ let declarations =
       | (_ : Host.t) -> Alcotest.failf "%s is accepted" clause
       | exception Invalid_argument text ->
           says clause text ("Host.declare: not_offered has " ^ clause);
-          says clause text "backtraces, inside, around"
+          says clause text "backtraces, inside, nested, around"
     in
     List.iter refuses [ "H9"; "H1"; "turns"; "S3" ]
 
@@ -282,24 +282,32 @@ let () =
       ( "faults",
         [
           fault "H1" Calls_block_again ~alone:true [ "H1" ];
-          fault "H2: it runs the task" Runs_in_resumer [ "H2" ];
+          fault "H2: it runs the task" Runs_in_resumer [ "H2"; "signals" ];
           fault "H2: it blocks" Resumer_blocks [ "H1"; "H2" ];
           fault "H3: a promise is broken" Breaks_promise [ "H3"; "S2" ];
           fault "H3: two are accepted" Accepts_again ~alone:true [ "H3"; "end" ];
           fault "H4" Forgets_one_bell [ "H4" ];
           fault "H4: a race" Sleeps_too_early ~alone:true [ "H4" ];
           fault "S1" Drops_in_block [ "S1" ];
-          fault "S3" Cancels_too_late [ "S3" ];
+          fault "S3" Cancels_too_late [ "S3"; "inside"; "protect" ];
           fault "S4" Has_four_places [ "S4" ];
           fault "S5" Stops_recording [ "S5" ];
           fault "backtraces" Loses_backtrace [ "backtraces" ];
           fault "inside" Blocks_its_thread [ "inside" ];
           fault "around" Blocks_for_loops [ "around" ];
           fault "foreign" Takes_any_effect [ "foreign" ];
-          fault "domains" One_at_a_time [ "domains" ];
+          fault "inside: it leaves tasks" Leaves_its_tasks [ "inside" ];
+          fault "inside: it sleeps on" Sleeps_on [ "inside" ];
+          fault "nested" Leaves_inner_current [ "nested" ];
+          fault "domains" One_at_a_time [ "nested"; "domains" ];
           fault "protect" Ignores_protect [ "protect" ];
           fault "protect: in another" Ends_all_protects [ "protect" ];
           fault "protect: lost" Loses_protected_cancel [ "protect" ];
+          fault "protect: together" Counts_protects_together [ "protect" ];
+          fault "queued" Forgets_queued_cancel [ "queued" ];
+          fault "stack" Grows_its_stack [ "stack" ];
+          fault "idle" Never_sleeps [ "idle" ];
+          fault "signals" Holds_a_lock [ "signals" ];
           fault "fair" Prefers_its_own [ "fair" ];
           fault "failures" Swallows_failures [ "failures" ];
           fault "failures: late" Swallows_late_failures [ "failures" ];

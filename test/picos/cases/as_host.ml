@@ -5,11 +5,11 @@ open Concord_test_own
 open Concord_test_picos
 open Schedulers
 
-let host (s : Schedulers.t) : (module HOST) =
+let host ?(not_offered = []) (s : Schedulers.t) : (module HOST) =
   (module Picos_hosts.Make (struct
     let name = "Picos, " ^ s.name
     let run f = s.run f
-    let not_offered = []
+    let not_offered = not_offered
   end))
 
 let as_fiber name (run : Schedulers.t) : (module HOST) =
@@ -32,8 +32,13 @@ let in_pool =
 
 let in_fifo = { name = "Fifo"; run = (fun f -> Concord_fifo.run f) }
 
+let not_nested =
+  [ ("nested", "the inner loop may take fibers of the outer one") ]
+
 let hosts =
-  List.map host (all @ [ registered fifo; registered multififo ])
+  List.map host
+    [ fifo; multififo; thread; registered fifo; registered multififo ]
+  @ List.map (host ~not_offered:not_nested) [ random; randoms ]
   @ List.map (fun s -> as_fiber s.name s) [ in_fifo; in_eio; in_pool ]
   @ [ as_fiber "Picos" fifo ]
 

@@ -10,7 +10,7 @@ end)
 module Main = Concord_test_picos.Picos_hosts.Make (struct
   let name = "Moonpool.Main"
   let run f = Moonpool.Main.main (fun _ -> f ())
-  let not_offered = [ ("domains", "it runs on the main thread") ]
+  let not_offered = [ signals; ("domains", "it runs on the main thread") ]
 end)
 
 let run () =

@@ -36,6 +36,7 @@ let not_offered =
   [
     ("backtraces", "Async does not promise them");
     ("inside", one_loop);
+    ("nested", one_loop);
     ("around", one_loop);
     ("foreign", one_loop);
     ("domains", "Async runs on one domain");

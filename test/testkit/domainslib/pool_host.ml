@@ -42,5 +42,10 @@ struct
   let yield = Concord.Tasks.yield
   let cancel = None
   let is_cancellation _ = false
-  let not_offered = [ ("inside", "Task.run blocks the domain") ]
+
+  let not_offered =
+    [
+      ("inside", "Task.run blocks the domain");
+      ("idle", "Task.run looks for tasks all the time");
+    ]
 end

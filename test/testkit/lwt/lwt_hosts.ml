@@ -31,6 +31,7 @@ struct
   let not_offered =
     [
       ("inside", "Lwt_main.run blocks the thread");
+      ("nested", "Lwt has one loop");
       ("domains", "Lwt runs on one domain");
     ]
 end

@@ -14,7 +14,7 @@ The arguments select the clauses:
   Concord_suspend has the contract. The pages "For authors of schedulers" and "Writing a structure" explain this report.
   [1]
   $ ./own_host.exe H1 H9
-  Host.check: there is no clause H9. The clauses are reach, turns, H1, H2, H3, H4, S1, S2, S3, S4, S5, backtraces, inside, around, foreign, domains, protect, fair, failures, end
+  Host.check: there is no clause H9. The clauses are reach, turns, H1, H2, H3, H4, S1, S2, S3, S4, S5, backtraces, inside, nested, around, foreign, domains, protect, queued, fair, failures, end, stack, idle, signals
   [2]
   $ CONCORD_SEED=many ./own_operation.exe
   CONCORD_SEED is not a number: many

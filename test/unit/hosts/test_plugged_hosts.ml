@@ -60,7 +60,7 @@ module Registered_a = Plugged (struct
 
   let name = "a, registered"
   let run = run_registered
-  let not_offered = [ Own.blocks; Own.no_backtraces ]
+  let not_offered = [ Own.blocks; Own.locks; Own.no_backtraces ]
 end)
 
 module Plain_t = Plugged (struct
@@ -75,7 +75,7 @@ module Registered_t = Plugged (struct
 
   let name = "t, registered"
   let run = run_registered
-  let not_offered = [ Own.blocks; Own.no_backtraces ]
+  let not_offered = [ Own.blocks; Own.locks; Own.no_backtraces ]
 end)
 
 module Third_party = struct
@@ -93,6 +93,7 @@ module Third_party = struct
   let not_offered =
     [
       Own.blocks;
+      Own.locks;
       ("backtraces", "its handler keeps none");
       ("foreign", "its handler takes every wait that reaches it");
     ]
