@@ -2,7 +2,13 @@ module Atomically = Atomically
 module Identity = Identity
 module Late = Late
 module Context = Context
-module Signals = Signals
+
+module Signals = struct
+  include Signals
+
+  let name = Concord_stub.Caught_signals.name
+end
+
 module Timer = Timer
 module Who = Who
 module Waits = Waits

@@ -68,6 +68,9 @@ module Signals : sig
 
   val set : mask -> unit
   (** The thread blocks these from now on. *)
+
+  val name : int -> string
+  (** ["SIGTERM"], for reports. *)
 end
 
 (** Used by [concord-domainslib], [concord-miou], [concord-picos] and

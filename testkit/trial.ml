@@ -100,36 +100,10 @@ let read_while_alive ~seconds input =
 
 type ending = { verdict : Report.verdict; hangs : bool }
 
-(* OCaml has its own numbers for these signals. *)
-let name_of_signal n =
-  let known =
-    Sys.
-      [
-        (sigsegv, "SIGSEGV");
-        (sigabrt, "SIGABRT");
-        (sigbus, "SIGBUS");
-        (sigill, "SIGILL");
-        (sigfpe, "SIGFPE");
-        (sigkill, "SIGKILL");
-        (sigterm, "SIGTERM");
-        (sigint, "SIGINT");
-        (sighup, "SIGHUP");
-        (sigpipe, "SIGPIPE");
-        (sigalrm, "SIGALRM");
-        (sigvtalrm, "SIGVTALRM");
-        (sigusr1, "SIGUSR1");
-        (sigusr2, "SIGUSR2");
-        (sigquit, "SIGQUIT");
-        (sigtrap, "SIGTRAP");
-      ]
-  in
-  match List.assoc_opt n known with
-  | Some name -> name
-  | None -> "signal " ^ string_of_int n
-
 let of_status = function
   | Unix.WEXITED n -> Printf.sprintf "exited with code %d" n
-  | WSIGNALED n | WSTOPPED n -> "was killed by " ^ name_of_signal n
+  | WSIGNALED n | WSTOPPED n ->
+      "was killed by " ^ Concord.Private.Signals.name n
 
 let conclude ~seconds ended status text : ending =
   let known verdict = { verdict; hangs = false } in

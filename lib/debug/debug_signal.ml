@@ -92,7 +92,8 @@ let start signal =
     if not (List.mem signal now || List.compare_lengths now mask > 0) then
       invalid_arg
         (Printf.sprintf
-           "Debug.dump_on_signal: %d is not a signal that can be blocked" signal);
+           "Debug.dump_on_signal: %s is not a signal that can be blocked"
+           (Concord_stub.Caught_signals.name_and_number signal));
     if not all_block then
       invalid_arg
         "Debug.dump_on_signal: another thread does not block the signal, so \

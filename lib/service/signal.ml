@@ -54,7 +54,7 @@ let catch function_ { to_write; _ } ~every numbers =
         List.iter (release ~every) caught;
         failwith
           (Printf.sprintf "%s: the system refuses to catch %s" function_
-             (Caught.name number))
+             (Caught.name (number :> int)))
   in
   List.rev (List.fold_left catch_one [] numbers)
 
@@ -130,15 +130,17 @@ let number function_ signal =
   | Some number -> number
   | None ->
       invalid_arg
-        (Printf.sprintf "%s: a program can't wait for signal %d" function_
-           signal)
+        (Printf.sprintf "%s: a program can't wait for %s" function_
+           (Caught.name_and_number signal))
 
 let once signals =
   if List.is_empty signals then
     invalid_arg "Signal.once: the list of signals is empty";
   let numbers = List.map (number "Signal.once") signals in
   let numbers = List.sort_uniq compare numbers in
-  let name = String.concat " or " (List.map Caught.name numbers) in
+  let name =
+    String.concat " or " (List.map Caught.name (numbers :> int list))
+  in
   let promise = Promise.create ~name () in
   let catch () =
     let process = current () in
@@ -165,7 +167,7 @@ let once signals =
 
 let with_watch signal f =
   let number = number "Signal.with_watch" signal in
-  let watch = Watch.create ~name:(Caught.name number) 0 in
+  let watch = Watch.create ~name:(Caught.name (number :> int)) 0 in
   let last = ref 0 and added = ref None in
   let catch () =
     let process = current () in

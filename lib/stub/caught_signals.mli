@@ -18,8 +18,12 @@ val number : int -> number option
 val named : number -> int
 (** The signal's number in [Sys], if it has one. *)
 
-val name : number -> string
-(** ["SIGTERM"], for reports. *)
+val name : int -> string
+(** ["SIGTERM"], for reports. The number is that of [Sys] or the system's. If it
+    has no name, it is ["signal 64"]. *)
+
+val name_and_number : int -> string
+(** ["SIGKILL (-7)"], for messages about the argument of a function. *)
 
 type since
 (** The number of signals that had come. *)

@@ -73,7 +73,11 @@ let any ?(combine = fun first _ -> first) fs =
   Option.get (conclude outcome result)
 
 let first ?combine f g = any ?combine [ f; g ]
-let sleep seconds = Event.sync (Event.timeout seconds)
+
+let sleep seconds =
+  if Float.is_nan seconds then
+    invalid_arg "Tasks.sleep: the time is not a number (nan)";
+  Event.sync (Event.timeout seconds)
 
 let with_timeout seconds f =
   if Float.is_nan seconds then

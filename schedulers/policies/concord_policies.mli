@@ -98,7 +98,8 @@ module Policy : sig
   (** The policy of {!Concord_policies.Levels}. *)
 
   module Deadline : S with type priority = float
-  (** The policy of {!Concord_policies.Deadline}. *)
+  (** The policy of {!Concord_policies.Deadline}. A task with the priority [nan]
+      comes last. *)
 end
 
 (** A scheduler. *)
@@ -197,7 +198,8 @@ module Deadline : S with type priority = float
     for example [Unix.gettimeofday]. The default is [infinity]. Nothing happens
     when a deadline is over, so use {!Concord.Tasks.with_timeout} for that. A
     task whose deadline stays the same for its whole life runs in the end. O(log
-    n) for [n] deadlines of ready tasks.
+    n) for [n] deadlines of ready tasks. [run] and [with_priority] raise
+    [Invalid_argument] if the deadline is [nan].
 
     {[
       # Concord_policies.Deadline.run @@ fun () ->

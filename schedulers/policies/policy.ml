@@ -94,7 +94,17 @@ module Levels = struct
 end
 
 module Deadline = struct
-  include Ordered (Float)
+  (* [Float.compare] puts [nan] first. A policy must not raise, so here it comes last. *)
+  module Time = struct
+    type t = float
+
+    let compare a b =
+      match (Float.is_nan a, Float.is_nan b) with
+      | false, false -> Float.compare a b
+      | a, b -> Bool.compare a b
+  end
+
+  include Ordered (Time)
 
   let name = "Deadline"
 

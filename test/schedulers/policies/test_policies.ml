@@ -64,6 +64,33 @@ let deadline () =
   with_priority 1. (fun () -> fork "first");
   with_priority 2. (fun () -> fork "second too")
 
+let refuses name f =
+  match f () with
+  | () -> Alcotest.failf "%s is not refused" name
+  | exception Invalid_argument text ->
+      yes text (contains text name && contains text "nan")
+
+let no_deadline () =
+  let open Concord_policies.Deadline in
+  refuses "Deadline.run" (fun () -> run ~priority:nan ignore);
+  run (fun () ->
+      refuses "Deadline.with_priority" (fun () -> with_priority nan ignore);
+      List.iter
+        (fun time -> with_priority time ignore)
+        [ neg_infinity; -0.; 0.; infinity ])
+
+(* A scheduler of one's own may use the policy. *)
+let nan_is_last () =
+  let module Own = Concord_policies.Make (Concord_policies.Policy.Deadline) in
+  traced [ "1"; "inf"; "inf"; "nan"; "nan" ] @@ fun say ->
+  Own.run @@ fun () ->
+  Scope.run @@ fun scope ->
+  let fork time =
+    Own.with_priority time (fun () ->
+        Scope.fork scope (fun () -> say (Printf.sprintf "%g" time)))
+  in
+  List.iter fork [ nan; infinity; 1.; nan; infinity ]
+
 (* If tasks are forked in depth, few are alive at once. *)
 let most_alive run n =
   let alive = ref 0 and most = ref 0 in
@@ -279,6 +306,8 @@ let () =
           test "Lifo, resumed" lifo_resumed;
           test "Levels" levels;
           test "Deadline" deadline;
+          test "Deadline: not a number" no_deadline;
+          test "its policy: not a number" nan_is_last;
           test "Lifo goes in depth" depth;
         ] );
       ( "priorities",

@@ -77,8 +77,14 @@ let wrong () =
         (String.concat ""
            (List.map
               (Printf.sprintf
-                 "Debug.dump_on_signal: %d is not a signal that can be blocked\n")
-              [ 0; 1_000; -1_000; Sys.sigkill; Sys.sigstop ]));
+                 "Debug.dump_on_signal: %s is not a signal that can be blocked\n")
+              [
+                "signal 0";
+                "signal 1000";
+                "signal -1000";
+                Printf.sprintf "SIGKILL (%d)" Sys.sigkill;
+                Printf.sprintf "SIGSTOP (%d)" Sys.sigstop;
+              ]));
       Child.ends child)
 
 (* --- A stall ----------------------------------------------------------------- *)

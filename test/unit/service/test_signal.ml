@@ -168,11 +168,26 @@ let bad_input () =
       Sys.sigfpe;
       Sys.sigill;
     ];
+  List.iter
+    (fun (signal, name) ->
+      refuses name [ name ] (fun () -> Signal.once [ signal ]))
+    [
+      (Sys.sigkill, "wait for SIGKILL (");
+      (9, "wait for SIGKILL (");
+      (Sys.sigstop, "wait for SIGSTOP (");
+      (Sys.sigsegv, "wait for SIGSEGV (");
+      (Sys.sigfpe, "wait for SIGFPE (");
+      (0, "wait for signal 0");
+      (1000, "wait for signal 1000");
+      (max_int, Printf.sprintf "wait for signal %d" max_int);
+      (min_int, Printf.sprintf "wait for signal %d" min_int);
+    ];
   is_restored ();
   match Signal.with_watch Sys.sigkill ignore with
   | () -> Alcotest.fail "SIGKILL is not refused"
   | exception Invalid_argument text ->
-      yes text (contains text "Signal.with_watch")
+      yes text (contains text "Signal.with_watch");
+      yes text (contains text "SIGKILL")
 
 (* --- Every ------------------------------------------------------------------ *)
 

@@ -125,6 +125,7 @@ let not_a_number () =
     raises name (Invalid_argument (name ^ ": the time is not a number (nan)")) f
   in
   misuse "Event.timeout" (fun () -> Event.timeout nan);
+  misuse "Tasks.sleep" (fun () -> Tasks.sleep nan);
   misuse "Event.at" (fun () -> Event.at nan);
   misuse "Event.sync_before" (fun () -> Event.sync_before nan (Event.always 1))
 
