@@ -329,6 +329,10 @@ module Reach : sig
   (** {!Concord.Tools.Suspend.suspend} for a loop that sleeps. For
       [concord-domainslib] and [concord-schedulers]. *)
 
+  val let_host_run : unit -> unit
+  (** {!Concord.Tasks.yield}, except that a thread without a scheduler continues
+      at once. For [concord-schedulers]. *)
+
   val park_or_refuse : exn -> ('a Concord_suspend.resumer -> 'a option) -> 'a
   (** Parks the thread, or refuses if nothing could wake it. For [concord-lwt]
       and [concord-async]. *)

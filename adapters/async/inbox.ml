@@ -1,5 +1,6 @@
 module Inbox = Concord.Tools.Host_kit.Inbox
 module Spin = Concord.Tools.Host_kit.Spin
+module Turn = Concord.Tools.Host_kit.Turn
 module Scheduler = Async_kernel.Async_kernel_scheduler
 module Execution_context = Async_kernel.Execution_context
 module Ivar = Async.Ivar
@@ -121,6 +122,10 @@ let is_queued = ref false
 let max_spins = 64
 let looks = ref 0
 
+(* [look] serves no more messages in a cycle that has been long, for the same reason. The tasks
+   that it resumes may compute, and then yield. *)
+let cycle = Turn.create ()
+
 let begin_once job () =
   if not job.has_begun then begin
     job.has_begun <- true;
@@ -140,17 +145,19 @@ let rec look_later () =
 
 and look () =
   is_queued := false;
-  if serve max_wakes < max_wakes then
+  if Turn.add_task cycle then look_in_next_cycle ()
+  else if serve max_wakes < max_wakes then
     begin if tasks_wait () then look_behind ()
     end
   else if may_sleep () then
-    if !looks = max_spins then
-      (* Makes the next cycle begin at once. *)
-      ignore (Scheduler.yield () : unit Async.Deferred.t)
+    if !looks = max_spins then look_in_next_cycle ()
     else begin
       incr looks;
       if Spin.until spin is_posted then look ()
     end
+
+(* The start of a cycle serves messages, and this makes the next one begin at once. *)
+and look_in_next_cycle () = ignore (Scheduler.yield () : unit Async.Deferred.t)
 
 (* Queues [look] behind the jobs of the tasks that were woken. It needs a normal job to do so,
    because Async runs all low jobs before it returns to normal ones. *)
@@ -184,6 +191,7 @@ let start_cycle () =
   Atomic.set between_cycles nobody;
   Inbox.wake_up wakes;
   looks := 0;
+  Turn.begin_ cycle;
   ignore (serve max_wakes : int);
   if tasks_wait () then look_later ()
 

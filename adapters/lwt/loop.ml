@@ -1,5 +1,6 @@
 module Inbox = Concord.Tools.Host_kit.Inbox
 module Spin = Concord.Tools.Host_kit.Spin
+module Turn = Concord.Tools.Host_kit.Turn
 module Strict = Concord.Private.Strict
 
 let name = "lwt"
@@ -196,40 +197,36 @@ let wake = function
   | Wake (promise, waker, result) ->
       if Lwt.is_sleeping promise then Lwt.wakeup_result waker result
 
-(* Serves at most [left] messages. Returns how many more it might have served. *)
-let rec serve left =
-  if left > 0 && Inbox.serve wakes wake then serve (left - 1) else left
-
-(* How many messages one turn serves. This is bounded, because the loop also has other work. *)
-let max_wakes = 1_000
 let tasks_wait () = !waits > Inbox.served wakes
 
 (* --- Turns ---------------------------------------------------------------- *)
 
-(* How many operations may be performed at once before the clock is read, and how long a turn
-   may last then, in nanoseconds. Other threads also perform operations that need not wait. If
-   one of two writes to [at_once] is lost, only one operation more is performed. While
-   [CONCORD_DEBUG] is [strict], each operation calls [turn] first. *)
+(* How many operations may be performed at once before the clock is read. Other threads also
+   perform operations that need not wait. If one of two writes to [at_once] is lost, only one
+   operation more is performed. While [CONCORD_DEBUG] is [strict], each operation calls [turn]
+   first. *)
 let between_looks = if Strict.is_on then 0 else 100
-let longest_turn = 10_000_000
 let at_once = ref between_looks
-
-(* When the turn will have been long enough, in nanoseconds. It is 0 if the clock has not been
-   read in this turn yet. *)
-let turn_ends = ref 0
+let current = Turn.create ()
 
 let begin_turn () =
   at_once := between_looks;
-  turn_ends := 0
-
-let is_long_enough () =
-  let now = Int64.to_int (Mtime_clock.now_ns ()) in
-  if !turn_ends = 0 then turn_ends := now + longest_turn;
-  now >= !turn_ends
+  Turn.begin_ current
 
 let go_on () =
   at_once := between_looks;
   None
+
+(* How many messages one turn serves. This is bounded, because the loop also has other work. *)
+let max_wakes = 1_000
+
+(* Serves at most [left] messages, until the turn is long enough. A message may resume a task
+   that computes and then yields, which posts the next message. Returns how many more it might
+   have served. *)
+let rec serve left =
+  if left > 0 && Inbox.serve wakes wake then
+    if Turn.add_task current then 0 else serve (left - 1)
+  else left
 
 (* If the thread is not in a turn, the calling task isn't run by Lwt's loop. So if it has another
    scheduler, perhaps nothing would ever resolve the promise. *)
@@ -245,7 +242,7 @@ let check_host () =
 
 let turn () =
   if Strict.is_on then check_host ();
-  if is_long_enough () then
+  if Turn.is_long current then
     match enter () with
     | () -> Some (Lwt.pause ())
     | exception Invalid_argument _ ->

@@ -63,18 +63,6 @@ let unwind_all s =
     unwind_next s
   end
 
-(* A guest's loop that always has something to do would never suspend the task that it runs in.
-   Then the tasks beside that task could wait forever for a result of the guest. So after this
-   time the other tasks run. The value only decides how often they do. *)
-let time_of_guest = 0.01
-
-let let_host_go_on s =
-  if s.guest_until = 0 then s.guest_until <- Timer.deadline time_of_guest
-  else if s.guest_until <> max_int && Timer.has_passed s.guest_until then begin
-    s.guest_until <- 0;
-    s.foreign <- Turn_of_host
-  end
-
 let is_native s =
   match s.foreign with Native -> true | Foreign _ | Turn_of_host -> false
 
@@ -93,17 +81,34 @@ let stop_failed s ~is_due =
   List.iter stop (List.rev s.failed);
   s.failed <- List.filter is_left s.failed
 
-let[@inline never] periodic s =
-  if s.poll_at = min_int then begin
-    empty_inbox s;
-    Cancel.stop_all s s.root
-  end;
+let poll s =
   Timer.run_due ();
   s.poller.poll ();
   unwind_all s;
   if not (List.is_empty s.failed) then stop_failed s ~is_due:(is_old s);
-  s.poll_at <- s.first_ready + s.poller.every;
-  let_host_go_on s;
+  s.polled_at <- s.first_ready
+
+(* If the loop always had something to do, it would never suspend the task of the host that it
+   runs in. Then the tasks beside that task could wait forever for one of the loop's. So after
+   a while, the host's other tasks run. *)
+let end_turn s =
+  Turn.begin_ s.turn;
+  s.foreign <- Turn_of_host
+
+(* Called when the loop has run 1, 4, 16 and so on tasks since it last polled, because each of
+   them may compute for a while, and when it has run [s.poller.every]. *)
+let[@inline never] periodic s =
+  let is_stopped = s.poll_at = min_int in
+  if is_stopped then begin
+    empty_inbox s;
+    Cancel.stop_all s s.root
+  end;
+  let is_long = Turn.is_long s.turn in
+  if is_stopped || is_long || s.first_ready - s.polled_at >= s.poller.every then
+    poll s;
+  if is_long then end_turn s;
+  let tasks = s.first_ready - s.polled_at in
+  s.poll_at <- s.polled_at + Int.min s.poller.every (Int.max 1 (4 * tasks));
   is_native s
 
 let last_resort s =

@@ -262,11 +262,6 @@ let run ?(cancellation = `Eager) f =
   let is_lazy = match cancellation with `Eager -> false | `Lazy -> true in
   run_scheduler (Task.scheduler ~is_lazy) f
 
-let run_as_guest f =
-  let s = Task.scheduler ~is_lazy:false in
-  s.guest_until <- 0;
-  run_scheduler s f
-
 type poller = Task.poller = {
   wait : (unit Suspend.resumer -> unit option) -> unit;
   poll : unit -> unit;

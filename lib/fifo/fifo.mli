@@ -49,6 +49,8 @@ val run : ?cancellation:[ `Eager | `Lazy ] -> (unit -> 'a) -> 'a
       [run] handles suspends all of the tasks. For example, an operation of Eio
       does so if a fiber called [run]. To Eio all tasks are one fiber, so
       switches or [Eio.Fiber.first] of two of them must not overlap.
+    - {b Turns}. While tasks are always ready, the other tasks of the host run
+      every 10 ms.
     - {b Cancelled} by the host of the calling task while suspended, [run]
       cancels all tasks, waits for them, and re-raises the host's exception. (In
       an Eio fiber this needs [concord-eio]. Without it [run] can't suspend the
@@ -302,10 +304,6 @@ val without_binding : 'a key -> (unit -> 'b) -> 'b
     is like {!with_binding}. *)
 
 (**/**)
-
-val run_as_guest : (unit -> 'a) -> 'a
-(** For {!Concord.Scope} only. This is {!run}, except that it lets the other
-    tasks of its host run every 10 ms while it always has something to do. *)
 
 type poller = {
   wait : (unit Suspend.resumer -> unit option) -> unit;

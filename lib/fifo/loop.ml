@@ -260,12 +260,12 @@ let rec drive s =
       drive s
   | Turn_of_host ->
       s.foreign <- Native;
-      if not (is_interrupted s) then Suspend.yield ();
+      if not (is_interrupted s) then Reach.let_host_run ();
       drive s
   | Native ->
       if has_members s.root then begin
         sleep s;
-        if s.guest_until <> max_int then s.guest_until <- 0;
+        Turn.begin_ s.turn;
         drive s
       end
 

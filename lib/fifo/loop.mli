@@ -17,6 +17,6 @@ val run : Task.scheduler -> (unit -> unit) -> unit
     is re-raised at the end. (If it comes before the first task has started, it
     is raised at once.)
 
-    In a guest, a loop that always has something to do lets the tasks of its
-    host run now and then. Wherever the loop leaves control to its host, it has
-    left {!Host_kit.using}. *)
+    If the loop always has something to do, it lets the other tasks of its host
+    run every 10 ms. Wherever the loop leaves control to its host, it has left
+    {!Host_kit.using}. *)

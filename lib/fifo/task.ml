@@ -88,7 +88,8 @@ and scheduler = {
   mutable interruption_backtrace : Printexc.raw_backtrace;
   mutable first_failure : failure option;
   mutable foreign : foreign;
-  mutable guest_until : int;
+  turn : Turn.t;
+  mutable polled_at : int;
   mutable taken : inbox;
   mutable due : inbox;
   mutable doomed : doomed_wait list;
@@ -204,7 +205,8 @@ let scheduler ~is_lazy =
       due = Nothing;
       sleep;
       is_lazy;
-      guest_until = max_int;
+      turn = Turn.create ();
+      polled_at = 0;
       doomed = [];
       unwinding = [];
       failed = [];

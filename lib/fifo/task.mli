@@ -169,10 +169,9 @@ and scheduler = {
   mutable first_failure : failure option;
       (** The exception of the first task. *)
   mutable foreign : foreign;
-  mutable guest_until : int;
-      (** When the loop has to let the tasks of its host run, if it always has
-          something to do. It is a time of the clock of {!Timer}, 0 if that is
-          not known yet, and [max_int] for never. *)
+  turn : Turn.t;  (** Since the loop last slept, polled or let its host run. *)
+  mutable polled_at : int;
+      (** {!first_ready}, as it was when the loop last polled. *)
   mutable taken : inbox;
       (** The messages that the loop took out, latest first. *)
   mutable due : inbox;

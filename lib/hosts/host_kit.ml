@@ -1,6 +1,7 @@
 module Decision = Decision
 module Inbox = Inbox
 module Spin = Spin
+module Turn = Turn
 
 module Who = struct
   include Who

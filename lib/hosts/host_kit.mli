@@ -100,6 +100,7 @@
 
 module Decision = Decision
 module Inbox = Inbox
+module Turn = Turn
 
 (** How long a loop spins before it sleeps.
 

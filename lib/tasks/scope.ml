@@ -99,7 +99,7 @@ let fork_promise t f =
 
 (* If the host has no scopes of its own, a small scheduler runs in the calling task. *)
 let inside body =
-  Fifo.run_as_guest (fun () ->
+  Fifo.run (fun () ->
       match Host_kit.scopes () with
       | Some { scope } -> scope body
       | None -> assert false (* this is a task of Fifo, which has scopes *))

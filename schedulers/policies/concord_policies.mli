@@ -31,6 +31,9 @@
     other scheduler, and are cancelled as {!Concord.Scope} and {!Concord.Tasks}
     say. A forked task is ready, and the task that forked it continues.
 
+    While tasks are always ready, the other tasks of the host, in which the
+    scheduler runs, run every 10 ms.
+
     {{!/concord/policies}Which scheduler for which work} has figures.
 
     A policy has two limits. First, a task runs until it waits or yields, so no

@@ -44,6 +44,7 @@ module Make (P : Policy.S) = struct
     mutable failure : (exn * Printexc.raw_backtrace) option;
         (** If it is set, all tasks were cancelled. *)
     mutable turns : int;
+    host_turn : Turn.t;
     spin : Spin.t;
     context : Context.t;
         (** What the host keeps for the task in which this scheduler runs. *)
@@ -69,6 +70,13 @@ module Make (P : Policy.S) = struct
     t.turns <- t.turns + 1;
     if t.turns land 63 = 0 && not (Timer.is_idle ()) then Timer.run_due ()
 
+  (* If tasks are always ready, the host's other tasks run from time to time. *)
+  let let_host_run t =
+    if Option.is_none t.foreign && Turn.add_task t.host_turn then begin
+      Turn.begin_ t.host_turn;
+      if Option.is_none t.failure then t.foreign <- Some Reach.let_host_run
+    end
+
   let rec serve t () =
     serve_timers t;
     drain t;
@@ -77,6 +85,7 @@ module Make (P : Policy.S) = struct
     | Some task ->
         task.turn ();
         t.current <- None;
+        let_host_run t;
         if Option.is_none t.foreign then serve t ()
 
   let perform_foreign t =
@@ -100,6 +109,7 @@ module Make (P : Policy.S) = struct
         | _ -> suspend_thread block
     in
     suspend ();
+    Turn.begin_ t.host_turn;
     Inbox.wake_up t.inbox
 
   let fail t failure =
@@ -342,6 +352,7 @@ module Make (P : Policy.S) = struct
         interruption = None;
         failure = None;
         turns = 0;
+        host_turn = Turn.create ();
         spin = Spin.create ();
         context = Context.here ();
         root;

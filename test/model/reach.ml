@@ -8,6 +8,7 @@ type host = Suspends | Parks
 let suspend block = Effect.perform (Suspend block)
 let suspend_loop = suspend
 let yield () = suspend (fun _ -> Some ())
+let let_host_run = yield
 
 let protect f =
   match Effect.perform Protect with

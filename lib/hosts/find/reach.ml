@@ -76,7 +76,7 @@ let perform (type a) (request : a Request.t) : a =
   | _ when Plugin.comes_back () -> unhandled request
   | Wait block -> suspend_or block request
   | Reach release -> suspend_or (at_once release) request
-  | Turn -> suspend_or (resume_at_once ()) request
+  | Turn _ -> suspend_or (resume_at_once ()) request
   | Shield f -> protect_or f request
   | Fork _ -> scopes_or request ~unhandled
   | Who -> who_or request ~unhandled
@@ -167,7 +167,8 @@ let suspend_loop block =
   else suspend_unguarded block
 
 let protect f = ask (Shield f)
-let yield () = ask Turn
+let yield () = ask (Turn Thread.yield)
+let let_host_run () = ask (Turn ignore)
 let scopes () = ask (Fork (ref ignore))
 let question question ~otherwise = ask (Question (question, otherwise))
 let[@inline] nobody_answers () = Plugin.nobody_answers ()

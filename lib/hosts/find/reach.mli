@@ -69,6 +69,9 @@ val protect : (unit -> 'a) -> 'a
 val yield : unit -> unit
 (** {!Concord.Tasks.yield}. *)
 
+val let_host_run : unit -> unit
+(** {!yield}, except that a thread without a scheduler continues at once. *)
+
 val scopes : unit -> scopes option
 (** {!Concord.Tools.Host_kit.scopes}. *)
 

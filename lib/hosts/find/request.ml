@@ -8,7 +8,7 @@ type _ t =
   | Reach : (unit -> unit) ref -> host t
   | Question : 'a Effect.t * 'a -> 'a option t
   | Fork : (unit -> unit) ref -> scopes option t
-  | Turn : unit t
+  | Turn : (unit -> unit) -> unit t
   | Who : Who.t t
 
 (* Each request has a new closure. Otherwise the effect could be a constant, but [Extent] (in
@@ -31,13 +31,13 @@ let resume_at_once () resumer =
    yield gives no turn to other tasks. Nothing else depends on that, because a loop of yields
    gets another turn later. Releasing the trigger while the effect is on its way would be
    certain. But Domainslib would then continue the task at once. *)
-let await_turn (trigger : Domain_local_await.t) =
+let await_turn (trigger : Domain_local_await.t) yield =
   let seconds = if Plugin.wake_later trigger then 1e-3 else 1e-5 in
   match Timer.after seconds (fun () -> Park.release trigger) with
   | forget_timeout ->
       Fun.protect ~finally:forget_timeout (fun () ->
-          try trigger.await () with Effect.Unhandled _ -> Thread.yield ())
-  | exception (Unix.Unix_error _ | Sys_error _) -> Thread.yield ()
+          try trigger.await () with Effect.Unhandled _ -> yield ())
+  | exception (Unix.Unix_error _ | Sys_error _) -> yield ()
 
 (* --- By other means than the effect ------------------------------------------- *)
 
@@ -53,7 +53,7 @@ let by_plugin (type a) (plugin : Plugin.t) (request : a t) : a =
         ignore (plugin.suspend (at_once release) : host)
       else plugin.protect ignore;
       plugin.scopes
-  | Turn -> plugin.suspend (resume_at_once ())
+  | Turn _ -> plugin.suspend (resume_at_once ())
   | Who -> Identify.by_plugin plugin
 
 let by_trigger (type a) trigger (request : a t) : a =
@@ -67,7 +67,11 @@ let by_trigger (type a) trigger (request : a t) : a =
       | Blocked | Unhandled -> Parks)
   | Question _ -> None
   | Fork _ -> None
-  | Turn -> await_turn trigger
+  | Turn yield when Trigger.is_handler trigger ->
+      (* Its scheduler handles the effect, so it has ended, and [Domain_local_await] wasn't told
+         because a signal handler raised. *)
+      yield ()
+  | Turn yield -> await_turn trigger yield
   | Who -> Who.asked_or (fun () -> Plugin.who_of_trigger trigger)
 
 (* A thread's stack keeps alive the structure that it waits in, so the collector can't find
@@ -95,20 +99,24 @@ let[@inline never] or_report_only block resumer =
     ignore (resumer (Error Leaks.Never_resumed) : bool);
   found
 
+let park block =
+  if Leaks.is_on then
+    Park.suspend_thread (fun resumer -> or_report block resumer)
+  else if Others.may_be_alone () then
+    Park.suspend_thread (fun resumer -> or_report_only block resumer)
+  else begin
+    Plugin.threads_park ();
+    Park.suspend_thread block
+  end
+
 let by_thread (type a) (request : a t) : a =
   match request with
-  | Wait block when Leaks.is_on ->
-      Park.suspend_thread (fun resumer -> or_report block resumer)
-  | Wait block when Others.may_be_alone () ->
-      Park.suspend_thread (fun resumer -> or_report_only block resumer)
-  | Wait block ->
-      Plugin.threads_park ();
-      Park.suspend_thread block
+  | Wait block -> park block
   | Shield f -> Late.protect f
   | Reach _ -> Parks
   | Question _ -> None
   | Fork _ -> None
-  | Turn -> Thread.yield ()
+  | Turn yield -> yield ()
   | Who -> Who.asked_or Who.of_thread
 
 let rec by_first_of plugins request ~otherwise =

@@ -13,7 +13,9 @@ type _ t =
   | Question : 'a Effect.t * 'a -> 'a option t
       (** [None] if it may not be performed, or that is not known. *)
   | Fork : (unit -> unit) ref -> scopes option t
-  | Turn : unit t  (** Other tasks run before the calling task continues. *)
+  | Turn : (unit -> unit) -> unit t
+      (** Other tasks run before the calling task continues. A thread without a
+          scheduler calls the function instead. *)
   | Who : Who.t t
 
 val at_once : (unit -> unit) ref -> host resumer -> host option
