@@ -100,6 +100,7 @@ let[@inline never] or_report_only block resumer =
   found
 
 let park block =
+  Forgotten.warn ();
   if Leaks.is_on then
     Park.suspend_thread (fun resumer -> or_report block resumer)
   else if Others.may_be_alone () then
