@@ -7,7 +7,7 @@ let some_spin =
   Domain.recommended_domain_count () > 1 && not Concord__.Leaks.is_on
 
 (* A wait for something that a spinning task finds, or doesn't find. Returns whether the task
-   spun. *)
+   spun. (The public [wait] would also attempt the operation before it spins.) *)
 let looks ~found =
   let looked = ref false in
   let attempt () () =
@@ -17,7 +17,7 @@ let looks ~found =
     ignore (w.resumer (Ok ()) : bool);
     true
   in
-  wait
+  Concord__.Operation.wait
     {
       default with
       name = "looks";

@@ -34,7 +34,10 @@ let by attempt enlist =
   }
 
 let operation = by attempt enlist
-let wait t = Concord.Tools.Structure_kit.wait operation t ()
+
+(* The public [wait] attempts the operation first, so it would count one more attempt. *)
+let wait_for = Concord__.Operation.wait
+let wait t = wait_for operation t ()
 let string = Alcotest.(check string)
 
 let looked ?(says = looked_for) t f =
@@ -68,8 +71,7 @@ let raising () =
   let attempt t () = if t.attempts = 3 then raise Boom else attempt t () in
   let operation = by attempt enlist in
   let t = make never in
-  raises "the attempt's" Boom (fun () ->
-      Concord.Tools.Structure_kit.wait operation t ());
+  raises "the attempt's" Boom (fun () -> wait_for operation t ());
   int "not enlisted" 0 t.enlisted;
   looked (make 5) wait
 
@@ -134,7 +136,7 @@ let meeting_by attempt enlist =
   }
 
 let meeting = meeting_by nobody comes
-let meet desk = Concord.Tools.Structure_kit.wait meeting desk ()
+let meet desk = wait_for meeting desk ()
 let answer outcome (w : _ waiter) = yes "resumed" (w.resumer outcome)
 let refused outcome (w : _ waiter) = no "resumed twice" (w.resumer outcome)
 
@@ -226,7 +228,7 @@ let interrupted_with_something () =
   in
   let operation = meeting_by attempt (fun _ _ -> false) in
   string "the value that it has taken" "taken"
-    (or_lost (fun () -> Concord.Tools.Structure_kit.wait operation (desk []) ()))
+    (or_lost (fun () -> wait_for operation (desk []) ()))
 
 (* An event alone does the same as its operation. *)
 let event_meets () =
