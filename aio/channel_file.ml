@@ -58,33 +58,50 @@ let open_ flags perm name of_descr =
 let descr t = t.fd
 let is_file t = t.is_file
 let is_closed t = Promise.is_resolved t.shut
+let shut t = Promise.try_fill t.shut ()
 
 (* A standard descriptor is closed even if other channels share it. *)
-let close t =
+let release t =
   as_sys_error @@ fun () ->
-  if Promise.try_fill t.shut () then
-    match t.io with
-    | None -> Io.close t.fd
-    | Some { owner; _ } ->
-        let close () =
-          if Atomic.fetch_and_add (Owner.channels owner) (-1) = 1 then
-            ignore (Io.close_owner owner : bool)
-        in
-        Ensure.finally Owner.leave owner close ()
+  match t.io with
+  | None -> Io.close t.fd
+  | Some { owner; _ } ->
+      let close () =
+        if Atomic.fetch_and_add (Owner.channels owner) (-1) = 1 then
+          ignore (Io.close_owner owner : bool)
+      in
+      Ensure.finally Owner.leave owner close ()
+
+let close t = if shut t then release t
 
 (* --- Operations ----------------------------------------------------------- *)
 
+let check_open t =
+  if is_closed t then raise (Unix.Unix_error (EBADF, "channel", ""))
+
+(* If the channel is closed already, its last operation may have the lock for a long time. *)
 let locked t f =
   as_sys_error @@ fun () ->
+  check_open t;
   Concord.Mutex.protect t.lock @@ fun () ->
-  if is_closed t then raise (Unix.Unix_error (EBADF, "channel", ""));
+  check_open t;
   f ()
 
-let with_io name t f =
-  match t.io with Some io -> f io | None -> Io.with_ ~shut:t.shut name t.fd f
+let last t f = as_sys_error (fun () -> Concord.Mutex.protect t.lock f)
+
+let with_io ?(last = false) name t f =
+  let shut = if last then None else Some t.shut in
+  match t.io with
+  | Some io -> f { io with shut }
+  | None -> Io.with_ ?shut name t.fd f
 
 let read t b pos len = with_io "read" t (fun io -> Io.read io b pos len)
-let write t b pos len = with_io "write" t (fun io -> Io.write io b pos len)
+
+let write ~last t b pos len =
+  with_io ~last "write" t (fun io -> Io.write io b pos len)
+
+let write_now t b pos len =
+  with_io ~last:true "write" t (fun io -> Io.write_now io b pos len)
 
 (* Passes [Unix.lseek] to [f]. The descriptor can't be closed between the calls in [f]. *)
 let seeking t f =

@@ -16,8 +16,17 @@ val open_ : open_flag list -> int -> string -> (Unix.file_descr -> 'a) -> 'a
     file. {b Suspends} while a worker opens it. *)
 
 val close : t -> unit
-(** If it was closed before, it does nothing. The operations of this channel
-    that wait raise [EBADF]. If it is the last channel, see {!Io.close}. *)
+(** {!shut}, and then {!release}. If it was closed before, it does nothing. *)
+
+val shut : t -> bool
+(** From now on the channel is closed. Its operations that wait for the
+    descriptor raise [EBADF]. The result is [false] if it was closed before.
+    Otherwise the caller has to call {!release}, at the latest after its {!last}
+    operation. *)
+
+val release : t -> unit
+(** If it is the last channel of its descriptor, closes that, see {!Io.close}.
+*)
 
 val descr : t -> Unix.file_descr
 val is_file : t -> bool
@@ -32,11 +41,17 @@ val locked : t -> (unit -> 'a) -> 'a
     - {b Raises} [Sys_error] with Stdlib's text where [f] raises
       [Unix.Unix_error], or if the channel is closed. *)
 
+val last : t -> (unit -> 'a) -> 'a
+(** {!locked}, after {!shut}. *)
+
 val read : t -> bytes -> int -> int -> int
 (** {!Io.read}. *)
 
-val write : t -> bytes -> int -> int -> int
-(** {!Io.write}. *)
+val write : last:bool -> t -> bytes -> int -> int -> int
+(** {!Io.write}. With [~last:true] it belongs to the {!last} operation. *)
+
+val write_now : t -> bytes -> int -> int -> int
+(** {!Io.write_now}, in the {!last} operation. *)
 
 val length : t -> int
 (** The length of the file or disk. Never suspends.

@@ -154,7 +154,8 @@ include module type of Descriptor
     - If an input operation is cancelled, it has taken nothing from the channel.
       Even part of a line is still there. (So a line, or the [n] bytes of
       {!really_input_string}, must fit in memory twice.)
-    - You may close a channel while other tasks use it. They get [Sys_error].
+    - You may close a channel while other tasks use it. They get [Sys_error] at
+      once, unless a thread is reading or writing a file for them.
     - Several channels of one descriptor share it, for example an [in_channel]
       and an [out_channel] of a socket. When the last of them is closed, the
       descriptor is closed, once.

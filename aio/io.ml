@@ -156,3 +156,22 @@ let pipe_buf = 4096
 let write t b pos len =
   let len = if t.kind = Shared then Int.min len pipe_buf else len in
   transfer "write" t Write ~now:Native.write_now Unix.single_write b pos len
+
+let would_wait = function
+  | Unix.Unix_error ((EAGAIN | EWOULDBLOCK), _, _) -> true
+  | _ -> false
+
+let rec write_now t b pos len =
+  let fd = Owner.descr t.owner in
+  let call () =
+    match t.kind with
+    | File -> Int.max 0 (Native.write_now fd b pos (Int.min len max_bytes))
+    | Stream -> Unix.single_write fd b pos len
+    | Shared when Readiness.is_writable fd ->
+        Unix.single_write fd b pos (Int.min len pipe_buf)
+    | Shared -> 0
+  in
+  match using "write" t call with
+  | n -> n
+  | exception e when would_wait e -> 0
+  | exception Unix.Unix_error (EINTR, _, _) -> write_now t b pos len

@@ -73,3 +73,7 @@ val read : t -> bytes -> int -> int -> int
 
 val write : t -> bytes -> int -> int -> int
 (** {!Concord_aio.single_write}. *)
+
+val write_now : t -> bytes -> int -> int -> int
+(** {!write}, but 0 if it would have to wait. The part must be within the bytes.
+    Never suspends. *)

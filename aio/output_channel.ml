@@ -8,6 +8,8 @@ type out_channel = {
   mutable stop : int;
       (** The bytes from [start] to here are not written yet. *)
   mutable written_to : int;  (** The position in the file at [start]. *)
+  mutable interrupted : bool;
+      (** [true] if a task was writing when another one closed the channel. *)
 }
 
 let out_channel ?at ?standard fd =
@@ -20,6 +22,7 @@ let out_channel ?at ?standard fd =
     start = 0;
     stop = 0;
     written_to = File.first_position sink at;
+    interrupted = false;
   }
 
 let stdout = out_channel ~standard:true Unix.stdout
@@ -36,16 +39,34 @@ let open_out =
 let open_out_bin =
   open_out_gen [ Open_wronly; Open_creat; Open_trunc; Open_binary ] 0o666
 
-let rec write_all t =
-  if t.start < t.stop then begin
-    let n = File.write t.sink t.pending t.start (t.stop - t.start) in
-    t.start <- t.start + n;
-    t.written_to <- t.written_to + n;
-    write_all t
+let unwritten t = t.stop - t.start
+
+let wrote t n =
+  t.start <- t.start + n;
+  t.written_to <- t.written_to + n
+
+let rec write_rest ~last t =
+  if unwritten t > 0 then begin
+    wrote t (File.write ~last t.sink t.pending t.start (unwritten t));
+    write_rest ~last t
   end
   else begin
     t.start <- 0;
     t.stop <- 0
+  end
+
+let write_all t =
+  try write_rest ~last:false t
+  with e ->
+    let backtrace = Printexc.get_raw_backtrace () in
+    if File.is_closed t.sink then t.interrupted <- true;
+    Printexc.raise_with_backtrace e backtrace
+
+let rec write_now t =
+  if unwritten t > 0 then begin
+    let n = File.write_now t.sink t.pending t.start (unwritten t) in
+    wrote t n;
+    if n > 0 then write_now t
   end
 
 let writing t f = File.locked t.sink f
@@ -86,7 +107,7 @@ let output_value t v = output_string t (Marshal.to_string v [])
 let flush t =
   if not (File.is_closed t.sink) then writing t (fun () -> write_all t)
 
-let pos_out t = t.written_to + t.stop - t.start
+let pos_out t = t.written_to + unwritten t
 
 let seek_out t position =
   writing t @@ fun () ->
@@ -98,7 +119,25 @@ let seek_out t position =
 
 let out_channel_length t = writing t (fun () -> File.length t.sink)
 let set_binary_mode_out (_ : out_channel) (_ : bool) = ()
-let close_out t = Ensure.finally File.close t.sink flush t
+
+(* What need not wait is written even if the task is cancelled. If another task was waiting for
+   the peer, the peer may never read, so this task doesn't wait for it too. *)
+let write_last t =
+  write_now t;
+  let left = unwritten t in
+  if left > 0 && t.interrupted && not (File.is_file t.sink) then
+    raise
+      (Sys_error
+         (Printf.sprintf
+            "Concord_aio.close_out: %d bytes were not written, because another \
+             task was waiting to write when the channel was closed"
+            left));
+  write_rest ~last:true t
+
+let close_out t =
+  if File.shut t.sink then
+    let write sink = File.last sink (fun () -> write_last t) in
+    Ensure.finally File.release t.sink write t.sink
 
 (* As in Stdlib, all exceptions are ignored. *)
 let close_out_noerr t = try close_out t with _ -> ()

@@ -89,8 +89,18 @@ val flush : out_channel -> unit
     - {b Cancelled}, it leaves the rest in the buffer. *)
 
 val close_out : out_channel -> unit
-(** [close_out channel] calls {!flush}, and then closes the descriptor, even if
-    that raises. If the channel is closed, it does nothing. *)
+(** [close_out channel] writes the buffer like {!flush}, and then closes the
+    descriptor, even if that raises. If the channel is closed, or another task
+    is closing it, it does nothing.
+
+    If another task is writing to the channel, that task gets [Sys_error]. If it
+    was waiting for the peer, [close_out] doesn't wait for the peer too. Then it
+    writes what the system takes at once. If bytes are left, they are lost, and
+    [close_out] raises [Sys_error] as well.
+
+    - {b Suspends} until the buffer is written and the descriptor is closed.
+    - {b Cancelled} meanwhile, it closes the descriptor, and raises the host's
+      exception. What could be written without waiting has been written. *)
 
 val close_out_noerr : out_channel -> unit
 (** [close_out_noerr channel] is {!close_out}, but raises nothing. *)

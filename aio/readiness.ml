@@ -55,9 +55,11 @@ let look fd (direction : Poller.direction) =
       raise (Unix.Unix_error (EBADF, "poll", ""))
   | _ :: _ -> true
 
+let is_writable fd = look fd Write
+
 (* Writable means that the attempt to connect has ended, but not how. *)
 let is_connected fd =
-  look fd Write
+  is_writable fd
   &&
   match Unix.getsockopt_error fd with
   | Some error -> raise (Unix.Unix_error (error, "connect", ""))

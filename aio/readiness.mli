@@ -14,6 +14,9 @@ val wait :
 
     - {b Raises} [Unix.Unix_error] with [EBADF] if the owner is closing. *)
 
+val is_writable : Unix.file_descr -> bool
+(** [true] if a write would not wait now. *)
+
 val is_connected : Unix.file_descr -> bool
 (** [false] while the attempt to connect the socket is in progress.
 
