@@ -1,7 +1,7 @@
 (* The Lwt servers of the group [web], lwt_web.exe cohttp and lwt_web.exe http. *)
 
 open Lwt.Syntax
-open Http_service
+open Http_message
 
 let text = "Hello, world\n"
 
@@ -21,21 +21,12 @@ let rec write_all socket text start =
 (* Parses the bytes that have arrived, without waiting. *)
 let fed_input () =
   let fed = ref "" in
-  let read ~limit:_ =
+  let read () =
     let text = !fed in
     fed := "";
-    Some text
+    text
   in
-  let nothing = ignore in
-  let socket =
-    {
-      Host.read;
-      write = (fun ~limit:_ _ -> false);
-      shutdown = nothing;
-      close = nothing;
-    }
-  in
-  (fed, Input.create socket)
+  (fed, Input.create read)
 
 let is_complete text = String.ends_with ~suffix:"\r\n\r\n" text
 
@@ -53,7 +44,7 @@ let serve socket =
     fed := text;
     match Message.receive input ~go_on:ignore with
     | Refused _ -> Lwt.return_unit
-    | Request request ->
+    | Request (request, _) ->
         let keep_alive = Message.keeps_alive request in
         let answer = Message.answer `OK "Hello, world" in
         let* () = write_all socket (Message.to_string ~keep_alive answer) 0 in

@@ -1,5 +1,6 @@
 (* The two pages of the server. *)
 
+open Http_message
 open Http_service
 
 let timing = "X-Handled"
@@ -12,10 +13,10 @@ let page ~max_n ~fib = function
              Message.answer `OK (string_of_int (fib n))))
   | _ -> None
 
-let handle ~max_n ~fib request =
+let handle ~max_n ~fib request body =
   let start = Mtime_clock.now_ns () in
   let answer =
-    Pages.handle ~hint:"try /fib/30 or /ping" (page ~max_n ~fib) request
+    Pages.handle ~hint:"try /fib/30 or /ping" (page ~max_n ~fib) request body
   in
   let handled = Printf.sprintf "%Lu %Lu" start (Mtime_clock.now_ns ()) in
   { answer with headers = (timing, handled) :: answer.headers }

@@ -1,8 +1,9 @@
 (** The answers of the service. *)
 
-open Http_service
+open Http_message
 
-val handle : max_n:int -> fib:(int -> int) -> Http.Request.t -> Message.answer
+val handle :
+  max_n:int -> fib:(int -> int) -> Http.Request.t -> string -> Message.answer
 (** The answer to [GET /fib/N] is the Nth Fibonacci number, computed by [fib],
     for N from 0 to [max_n]. The answer to [GET /ping] is [pong]. The header
     {!timing} tells when a request was handled. *)

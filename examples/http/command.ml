@@ -1,15 +1,20 @@
 (* Handles the command line, the socket and the signals. *)
 
 open Cmdliner
+open Http_message
+
+type limits = {
+  max_connections : int;
+  idle_timeout : float;
+  transfer_timeout : float;
+}
 
 type options = {
   address : Unix.inet_addr;
   port : int;
   domains : int;
   max_n : int;
-  max_connections : int;
-  idle_timeout : float;
-  transfer_timeout : float;
+  limits : limits;
   grace : float;
 }
 
@@ -47,19 +52,27 @@ let address =
 let option name kind ~default ~docv doc =
   Arg.(value & opt kind default & info [ name ] ~docv ~doc)
 
+let limits ?(transfer_timeout = 10.) () =
+  let make max_connections idle_timeout transfer_timeout =
+    { max_connections; idle_timeout; transfer_timeout }
+  in
+  Term.(
+    const make
+    $ option "max-connections"
+        (between 1 1_000_000 Arg.int)
+        ~default:900 ~docv:"N"
+        "How many clients are served at a time. Further clients wait."
+    $ option "idle-timeout" duration ~default:60. ~docv:"SECONDS"
+        "The time in seconds after which a connection without a request is \
+         closed."
+    $ option "transfer-timeout" duration ~default:transfer_timeout
+        ~docv:"SECONDS"
+        "The time in seconds that a client may take to send a request, or to \
+         receive an answer.")
+
 let options =
-  let make address port domains max_n max_connections idle_timeout
-      transfer_timeout grace =
-    {
-      address;
-      port;
-      domains;
-      max_n;
-      max_connections;
-      idle_timeout;
-      transfer_timeout;
-      grace;
-    }
+  let make address port domains max_n limits grace =
+    { address; port; domains; max_n; limits; grace }
   in
   Term.(
     const make
@@ -72,16 +85,7 @@ let options =
         ~docv:"N" "The number of domains that compute."
     $ option "max-n" (between 0 90 Arg.int) ~default:45 ~docv:"N"
         "The largest Fibonacci number that a client may ask for."
-    $ option "max-connections"
-        (between 1 1_000_000 Arg.int)
-        ~default:900 ~docv:"N"
-        "How many clients are served at a time. Further clients wait."
-    $ option "idle-timeout" duration ~default:60. ~docv:"SECONDS"
-        "The time in seconds after which a connection without a request is \
-         closed."
-    $ option "transfer-timeout" duration ~default:10. ~docv:"SECONDS"
-        "The time in seconds that a client may take to send a request, or to \
-         receive an answer."
+    $ limits ()
     $ option "grace" duration ~default:30. ~docv:"SECONDS"
         "The time in seconds that requests in progress may still take after \
          SIGTERM.")
@@ -112,7 +116,7 @@ let url socket =
         port
   | ADDR_UNIX _ -> assert false (* [listen] was given an internet address *)
 
-type serve = Host.t -> (Http.Request.t -> Message.answer) -> unit
+type serve = Host.t -> (Http.Request.t -> string -> Message.answer) -> unit
 
 let run t ~name f =
   let log text = Printf.eprintf "%s: %s\n%!" name text in
@@ -127,7 +131,7 @@ let run t ~name f =
       (* Without this, writing to a client that has disconnected would end the program. Now the
          write fails with an error. *)
       Sys.set_signal Sys.sigpipe Signal_ignore;
-      let { max_connections; idle_timeout; transfer_timeout; grace; _ } = t in
+      let { max_connections; idle_timeout; transfer_timeout } = t.limits in
       (* The first signal starts an orderly shutdown. A second signal ends the program at
          once. *)
       let stop = Concord.Signal.once [ Sys.sigterm; Sys.sigint ] in
@@ -136,5 +140,5 @@ let run t ~name f =
       f socket
         (Server.run
            { idle_timeout; transfer_timeout; drain; log }
-           ~max_connections ~grace);
+           ~max_connections ~grace:t.grace);
       0

@@ -1,5 +1,20 @@
 (** The options, the socket and the signals of all HTTP servers here. *)
 
+open Http_message
+
+type limits = {
+  max_connections : int;
+  idle_timeout : float;
+  transfer_timeout : float;
+}
+
+val limits : ?transfer_timeout:float -> unit -> limits Cmdliner.Term.t
+(** The options of a server that has a command line of its own. The argument is
+    the default of [--transfer-timeout]. *)
+
+val between : 'a -> 'a -> 'a Cmdliner.Arg.conv -> 'a Cmdliner.Arg.conv
+(** Refuses other values. *)
+
 type options
 
 val options : options Cmdliner.Term.t
@@ -15,7 +30,7 @@ val option :
   'a Cmdliner.Term.t
 (** [option name kind ~default ~docv doc] is a further option. *)
 
-type serve = Host.t -> (Http.Request.t -> Message.answer) -> unit
+type serve = Host.t -> (Http.Request.t -> string -> Message.answer) -> unit
 (** {!Server.run} with the limits of the options. It runs until a signal comes.
 *)
 

@@ -1,6 +1,8 @@
 (** Serves one client. Its requests are answered in order, one after the other,
     until one side closes the connection. *)
 
+open Http_message
+
 type config = {
   idle_timeout : float;  (** The seconds to wait for a request. *)
   transfer_timeout : float;
@@ -16,7 +18,10 @@ type config = {
 }
 
 val serve :
-  config -> (Http.Request.t -> Message.answer) -> Host.connection -> unit
+  config ->
+  (Http.Request.t -> string -> Message.answer) ->
+  Host.connection ->
+  unit
 (** [serve config handle socket] returns when the connection has ended. The
     caller has to close the socket. [serve] doesn't raise, whatever a client
     does. *)

@@ -1,11 +1,13 @@
 (** Accepts connections until it should stop. *)
 
+open Http_message
+
 val run :
   Connection.config ->
   max_connections:int ->
   grace:float ->
   Host.t ->
-  (Http.Request.t -> Message.answer) ->
+  (Http.Request.t -> string -> Message.answer) ->
   unit
 (** [run config ~max_connections ~grace host handle] answers requests. After
     [config.drain] is filled, it returns when the requests in progress have been

@@ -4,6 +4,7 @@
    ./dev exec lwt_server --port 8080 *)
 
 open Lwt.Syntax
+open Http_message
 open Http_service
 open Lwt_service
 module Task = Domainslib.Task

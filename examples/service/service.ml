@@ -7,10 +7,12 @@
    These domains wait for each other through Concord: a bounded queue, promises, a broadcast. *)
 
 open Concord
+open Http_message
 module Pool = Domainslib.Task
 
 type options = {
   port : int;
+  limits : Http_service.Command.limits;  (** Of the clients. *)
   database : string;
   http_domains : int;
   workers : int;
@@ -131,9 +133,9 @@ let work t = Work_queue.iter (perform t) t.jobs
 (* --- The requests ----------------------------------------------------------------- *)
 
 (* Under load it is better to refuse a job at once than to let its client wait. *)
-let post t body : Web.answer =
+let post t body : Message.answer =
   match Decimal.int (String.trim body) with
-  | None -> Text (`Bad_request, "The body must be a number.")
+  | None -> Message.answer `Bad_request "The body must be a number."
   | Some n -> (
       let id = 1 + Atomic.fetch_and_add t.next_id 1 in
       let stopped = Promise.create () and ended = Promise.create () in
@@ -145,26 +147,27 @@ let post t body : Web.answer =
           with_live t (fun live ->
               if Hashtbl.mem live id then
                 Hashtbl.replace live id (job, Some ticket));
-          Text (`Accepted, string_of_int id)
+          Message.answer `Accepted (string_of_int id)
       | None | (exception Work_queue.Closed) ->
           count t "refused";
           with_live t (fun live -> Hashtbl.remove live id);
-          Text (`Service_unavailable, "Too many jobs. Try again later."))
+          Message.answer `Service_unavailable "Too many jobs. Try again later.")
 
 let find t id = with_live t (fun live -> Hashtbl.find_opt live id)
 
-let stored t id : Web.answer =
+let stored t id : Message.answer =
   let find () = Concord_lwt.call t.database (Store.find id) in
   match Tasks.with_timeout t.options.limit find with
-  | Some (Some { status; answer; _ }) -> Text (`OK, status ^ " " ^ answer)
-  | Some None -> Text (`Not_found, "There is no such job.")
+  | Some (Some { status; answer; _ }) ->
+      Message.answer `OK (status ^ " " ^ answer)
+  | Some None -> Message.answer `Not_found "There is no such job."
   | None | (exception Caqti.Error.Exn _) ->
-      Text
-        (`Service_unavailable, "The database does not answer. Try again later.")
+      Message.answer `Service_unavailable
+        "The database does not answer. Try again later."
 
 (* This is a long poll. It answers when the job has ended, but no later than after
    [seconds]. *)
-let get t ~seconds id : Web.answer =
+let get t ~seconds id : Message.answer =
   match find t id with
   | None -> stored t id
   | Some (job, _) -> (
@@ -174,11 +177,11 @@ let get t ~seconds id : Web.answer =
       match Event.select [ ended; too_late; stopping ] with
       | Some outcome ->
           let status, answer = text_of outcome in
-          Text (`OK, status ^ " " ^ answer)
-      | None -> Text (`Accepted, "pending"))
+          Message.answer `OK (status ^ " " ^ answer)
+      | None -> Message.answer `Accepted "pending")
 
 (* If no worker has taken the job yet, it is withdrawn, and makes room for another one. *)
-let delete t id : Web.answer =
+let delete t id : Message.answer =
   match find t id with
   | None -> stored t id
   | Some (job, ticket) ->
@@ -190,7 +193,7 @@ let delete t id : Web.answer =
 (* Subscribes before the answer begins. So a client that has received the beginning misses none
    of the jobs that it posts. A client that reads too slowly is told how many events it has
    missed. *)
-let events t : Web.answer =
+let events t : Message.answer =
   let news = Broadcast.subscribe t.news in
   let next =
     Event.unless (Promise.await_evt t.stop) (Broadcast.receive_evt news)
@@ -206,7 +209,9 @@ let events t : Web.answer =
         send (Printf.sprintf "event: missed\ndata: %d\n\n" n);
         follow send
   in
-  Events follow
+  { status = `OK; headers = []; body = Events follow }
+
+let page = { Message.status = `OK; headers = []; body = Html Page.html }
 
 let metrics t =
   let line (name, value) = Printf.sprintf "jobs_%s %d" name value in
@@ -214,52 +219,55 @@ let metrics t =
   String.concat "\n"
     (List.map line (counted @ [ ("queued", Work_queue.length t.jobs) ]))
 
-let with_id text f : Web.answer =
+let with_id text f : Message.answer =
   match Decimal.int text with
   | Some id -> f id
-  | None -> Text (`Bad_request, "The name of a job is a number.")
+  | None -> Message.answer `Bad_request "The name of a job is a number."
 
 (* At most 60 seconds. *)
-let with_wait uri f : Web.answer =
-  match Uri.get_query_param uri "wait" with
+let with_wait target f : Message.answer =
+  match Target.parameter target "wait" with
   | None -> f ~seconds:0.
   | Some text -> (
       match Decimal.seconds text with
       | Some seconds -> f ~seconds:(Float.min 60. seconds)
-      | None -> Text (`Bad_request, "The time to wait is a number of seconds."))
+      | None ->
+          Message.answer `Bad_request "The time to wait is a number of seconds."
+      )
 
-let handle t request body : Web.answer =
-  let uri = Cohttp.Request.uri request in
-  let path = String.split_on_char '/' (Uri.path uri) in
-  match (Cohttp.Request.meth request, path) with
-  | `GET, [ ""; "" ] -> Page Page.html
-  | `POST, [ ""; "jobs" ] -> post t body
-  | `GET, [ ""; "events" ] -> events t
-  | `GET, [ ""; "metrics" ] -> Text (`OK, metrics t)
-  | `GET, [ ""; "jobs"; id ] ->
-      with_id id (fun id -> with_wait uri (fun ~seconds -> get t ~seconds id))
-  | `DELETE, [ ""; "jobs"; id ] -> with_id id (delete t)
+let handle t (request : Http.Request.t) body : Message.answer =
+  let target = request.resource in
+  match (request.meth, Target.path target) with
+  | (`GET | `HEAD), [ "" ] -> page
+  | `POST, [ "jobs" ] -> post t body
+  | `GET, [ "events" ] -> events t
+  | (`GET | `HEAD), [ "metrics" ] -> Message.answer `OK (metrics t)
+  | (`GET | `HEAD), [ "jobs"; id ] ->
+      with_id id (fun id ->
+          with_wait target (fun ~seconds -> get t ~seconds id))
+  | `DELETE, [ "jobs"; id ] -> with_id id (delete t)
   | _ ->
-      Text
-        ( `Not_found,
-          "The routes are POST /jobs, GET and DELETE /jobs/ID, /events, and \
-           /metrics." )
+      Message.answer `Not_found
+        "The routes are POST /jobs, GET and DELETE /jobs/ID, /events, and \
+         /metrics."
 
 (* --- The whole ------------------------------------------------------------------- *)
 
-let serve t env socket =
-  let domain () =
-    Eio.Switch.run (fun sw -> Web.serve sw ~stop:t.stop socket (handle t))
+let serve t env web =
+  let main, others =
+    match Web.serve web ~stop:t.stop ~log (handle t) with
+    | [] -> assert false (* there is at least one HTTP domain *)
+    | main :: others -> (main, others)
   in
-  let other () = Eio.Domain_manager.run env#domain_mgr domain in
-  let domains =
-    domain :: List.init (t.options.http_domains - 1) (fun _ -> other)
+  let other f () = Eio.Domain_manager.run env#domain_mgr f
   and workers = List.init t.options.workers (fun _ () -> work t) in
-  Tasks.iter (fun f -> f ()) (domains @ workers)
+  Tasks.iter (fun f -> f ()) ((main :: List.map other others) @ workers)
 
 let run options =
   let stop = Signal.once [ Sys.sigterm; Sys.sigint ] in
-  let socket = Web.listen ~port:options.port in
+  let web =
+    Web.listen ~port:options.port ~domains:options.http_domains options.limits
+  in
   Concord_domainslib.with_pool ~num_domains:options.workers @@ fun pool ->
   Concord_lwt.with_domain ~close:Store.close (fun () ->
       Store.connect options.database)
@@ -278,11 +286,10 @@ let run options =
     }
   in
   Eio_main.run @@ fun env ->
-  Printf.printf "http://localhost:%d/\n%!" (Web.port socket);
+  Printf.printf "http://localhost:%d/\n%!" (Web.port web);
   let close = [ (fun () -> Work_queue.close t.jobs) ] in
   let ended =
-    Shutdown.run ~close ~stop ~grace:options.grace (fun () ->
-        serve t env socket)
+    Shutdown.run ~close ~stop ~grace:options.grace (fun () -> serve t env web)
   in
   (* The jobs that no worker has taken. *)
   let cancel () =
@@ -300,7 +307,7 @@ open Cmdliner.Term.Syntax
 let command =
   let opt kind default name doc =
     Arg.(value & opt kind default & info [ name ] ~doc)
-  in
+  and positive = Http_service.Command.between 1 100 Arg.int in
   Cmd.v (Cmd.info "service" ~doc:"count primes for clients")
   @@
   let+ port =
@@ -309,13 +316,15 @@ let command =
     opt Arg.string "sqlite3:jobs.db" "database"
       "The database, SQLite or PostgreSQL."
   and+ http_domains =
-    opt Arg.int 1 "domains" "The number of domains that answer HTTP."
-  and+ workers = opt Arg.int 1 "workers" "The number of domains that compute."
+    opt positive 1 "domains" "The number of domains that answer HTTP."
+  and+ workers = opt positive 1 "workers" "The number of domains that compute."
   and+ capacity = opt Arg.int 64 "capacity" "The number of jobs that may wait."
   and+ limit = opt Arg.float 10. "limit" "The seconds that a job may take."
-  and+ grace =
-    opt Arg.float 10. "grace" "The seconds from SIGTERM to the end."
+  and+ grace = opt Arg.float 10. "grace" "The seconds from SIGTERM to the end."
+  and+ limits =
+    (* Shorter than the grace, so that a client that doesn't read can't use it up. *)
+    Http_service.Command.limits ~transfer_timeout:5. ()
   in
-  run { port; database; http_domains; workers; capacity; limit; grace }
+  run { port; limits; database; http_domains; workers; capacity; limit; grace }
 
 let () = exit (Cmd.eval command)

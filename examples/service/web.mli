@@ -1,25 +1,30 @@
-(** HTTP/1.1 on Eio. Cohttp reads and writes the messages. *)
+(** The HTTP of the service, by the server of [examples/http] on Eio. *)
 
-type answer =
-  | Text of Cohttp.Code.status_code * string
-  | Page of string  (** HTML. *)
-  | Events of ((string -> unit) -> unit)
-      (** [Events f]: [f send] sends server-sent events until it returns. It is
-          cancelled when the client closes the connection. *)
+open Http_message
+open Http_service
 
-val listen : port:int -> Unix.file_descr
-(** A socket on the loopback address that several domains can share. [port] may
-    be 0. *)
+type t
 
-val port : Unix.file_descr -> int
+val listen : port:int -> domains:int -> Command.limits -> t
+(** A server on the loopback address that as many domains share. [port] may be
+    0. All domains together serve at most [max_connections] clients at a time,
+    and fewer if the system allows the process too few descriptors: some remain
+    for the database. Further clients wait. *)
+
+val port : t -> int
 
 val serve :
-  Eio.Switch.t ->
+  t ->
   stop:_ Concord.Promise.t ->
-  Unix.file_descr ->
-  (Cohttp.Request.t -> string -> answer) ->
-  unit
-(** [serve sw ~stop socket handle] answers requests by [handle request body], in
-    a fiber for each connection. Once [stop] is resolved, it accepts no more
-    connections, and returns when the requests in progress have been answered.
-*)
+  log:(string -> unit) ->
+  (Http.Request.t -> string -> Message.answer) ->
+  (unit -> unit) list
+(** [serve t ~stop ~log handle] is a function for each domain, which answers
+    requests by [handle request body], in a fiber for each connection. Once
+    [stop] is resolved, it accepts no more connections, and returns when the
+    requests in progress have been answered.
+
+    A client that is slow, rude or gone ends its own connection only, and so
+    does an exception of [handle], which is logged and answered with status 500.
+    If a connection can't be accepted, the function logs the reason and tries
+    again. *)

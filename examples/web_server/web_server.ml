@@ -3,6 +3,7 @@
 
    ./dev exec web_server --on aio --port 8080 *)
 
+open Http_message
 open Http_service
 
 let greeting = Message.answer `OK "Hello, world"
@@ -31,8 +32,7 @@ let run options on =
   | `Aio ->
       Concord_aio.run (fun () ->
           Web_service.Aio_host.with_listener socket serve)
-  | `Eio ->
-      Eio_main.run (fun _ -> Fib_service.Eio_host.with_listener socket serve)
+  | `Eio -> Eio_main.run (fun _ -> Eio_host.with_listener socket serve)
 
 (* --- The command line --- *)
 

@@ -4,9 +4,7 @@ open Http_cases
 module Variants = Fib_service.Variants
 
 let program variant = Process.program "fib_server" [ "--variant=" ^ variant ]
-
-let in_eio socket f =
-  Eio_main.run (fun _ -> Fib_service.Eio_host.with_listener socket f)
+let in_eio socket f = Eio_main.run (fun _ -> Eio_host.with_listener socket f)
 
 (* "composed" runs all cases, so it doesn't need these. *)
 let of_variant = function
@@ -34,6 +32,9 @@ let reach (name, variant) =
 let () =
   Alcotest.run "fib_server"
     (Cases.cases (program "composed") ~hint:"try /fib/30 or /ping"
+    @ Http_shapes.cases
+        (Process.on_port (program "composed"))
+        { page = "/ping"; post = "/ping"; posted = 405 }
     @ [
         ( "accept",
           [ Alcotest.test_case "given up" `Quick (In_process.given_up in_eio) ]

@@ -1,4 +1,5 @@
 open Asking
+open Http_message
 
 (* --- A handler that fails --- *)
 
@@ -22,7 +23,7 @@ let[@inline never] fail_right meet =
   meet ();
   raise Oh_no
 
-let[@inline never] fail meet (request : Http.Request.t) =
+let[@inline never] fail meet (request : Http.Request.t) _body =
   Sys.opaque_identity
     (if request.resource = "/left" then fail_left meet else fail_right meet)
 
@@ -118,7 +119,7 @@ let accepted_at_once with_listener ~yield () =
       host.fork count_turns;
       Server.run
         { idle_timeout = 10.; transfer_timeout = 10.; drain; log = ignore }
-        ~max_connections:clients ~grace:10. { host with accept } (fun _ ->
+        ~max_connections:clients ~grace:10. { host with accept } (fun _ _ ->
           Message.answer `OK "pong"));
   List.iter Raw.close connections;
   Alcotest.(check bool) "few turns" true (!turns < 10)

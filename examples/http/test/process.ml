@@ -85,6 +85,8 @@ let with_server program options test =
   Alcotest.(check int) "exit code" 0 (await_exit t);
   Alcotest.(check string) "standard error" "" (complaints t)
 
+let on_port program options f = with_server program options (fun t -> f t.port)
+
 let output_of program arguments =
   let from_child, stdout = Unix.pipe ~cloexec:true () in
   let pid = spawn (program :: arguments) ~stdout ~stderr:stdout in

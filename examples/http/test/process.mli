@@ -31,6 +31,9 @@ val with_server : program -> string list -> (t -> unit) -> unit
 (** Runs a server around a test. Then it checks that the server drains, exits
     with code 0, and has written nothing to its standard error. *)
 
+val on_port : program -> string list -> (int -> unit) -> unit
+(** The same, for a test that needs only the port. *)
+
 val output_of : string -> string list -> int * string
 (** The exit code of a program with these arguments, and its output, including
     standard error. *)

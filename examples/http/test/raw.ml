@@ -19,8 +19,9 @@ let wait_connected socket =
 (* If a time limit is set, the system doesn't restart an interrupted call. Here the
    interruption mostly comes from io_uring, when it has work for a thread that waits for
    something else. *)
-let connect port =
+let connect ?receive_buffer port =
   let socket = Unix.socket ~cloexec:true PF_INET SOCK_STREAM 0 in
+  Option.iter (Unix.setsockopt_int socket SO_RCVBUF) receive_buffer;
   Unix.setsockopt_float socket SO_RCVTIMEO limit;
   Unix.setsockopt_float socket SO_SNDTIMEO limit;
   (try Unix.connect socket (ADDR_INET (Unix.inet_addr_loopback, port))
@@ -95,6 +96,20 @@ let trickle t text =
       send t (String.make 1 text.[i mod String.length text]);
       false
   | _ -> true
+
+let fill t text =
+  let text = String.concat "" (List.init 100 (fun _ -> text)) in
+  let length = String.length text in
+  let rec from start =
+    match Unix.select [] [ t.socket ] [] 0.3 with
+    | _, [], _ -> ()
+    | _ ->
+        let sent = Unix.write_substring t.socket text start (length - start) in
+        from ((start + sent) mod length)
+  in
+  Unix.set_nonblock t.socket;
+  from 0;
+  Unix.clear_nonblock t.socket
 
 let flood t text =
   let text = String.concat "" (List.init 100 (fun _ -> text)) in

@@ -2,7 +2,7 @@
 
 type t
 
-val connect : int -> t
+val connect : ?receive_buffer:int -> int -> t
 (** Connects to a port of this machine. *)
 
 val send : t -> string -> unit
@@ -26,6 +26,9 @@ val check_closed : t -> unit
 val trickle : t -> string -> unit
 (** Sends the text again and again, one byte at a time, until the server
     answers. It fails after some time. *)
+
+val fill : t -> string -> unit
+(** Sends this text again and again, until the server no longer reads. *)
 
 val flood : t -> string -> unit
 (** Sends the text again and again, as fast as possible, and reads nothing,

@@ -87,6 +87,8 @@ let () =
   in
   Alcotest.run "lwt_server"
     (Cases.cases program ~hint
+    @ Http_shapes.cases (Process.on_port program)
+        { page = "/ping"; post = "/ping"; posted = 405 }
     @ [
         ( "shared",
           [

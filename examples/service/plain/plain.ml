@@ -9,9 +9,11 @@
    across domains, and through the inbox of lwt_domain.ml. *)
 
 open Eio
+open Http_message
 
 type options = {
   port : int;
+  limits : Web.limits;
   database : string;
   http_domains : int;
   workers : int;
@@ -187,9 +189,9 @@ let withdraw t job =
 let stopping t = Promise.is_resolved t.stop
 
 (* Under load it is better to refuse a job at once than to let its client wait. *)
-let post t body : Web.answer =
+let post t body : Message.answer =
   match Decimal.int (String.trim body) with
-  | None -> (`Bad_request, "The body must be a number.")
+  | None -> Message.answer `Bad_request "The body must be a number."
   | Some n -> (
       match within t 0.05 (fun () -> Semaphore.acquire t.room) with
       | Some () when not (stopping t) ->
@@ -201,24 +203,25 @@ let post t body : Web.answer =
           with_live t (fun live -> Hashtbl.replace live id job);
           Atomic.incr t.accepted;
           Stream.add t.jobs (Some job);
-          (`Accepted, string_of_int id)
+          Message.answer `Accepted (string_of_int id)
       | (Some () | None) as room ->
           Option.iter (fun () -> Semaphore.release t.room) room;
           Atomic.incr t.refused;
-          (`Service_unavailable, "Too many jobs. Try again later."))
+          Message.answer `Service_unavailable "Too many jobs. Try again later.")
 
 let find t id = with_live t (fun live -> Hashtbl.find_opt live id)
 
-let stored t id : Web.answer =
+let stored t id : Message.answer =
   match Lwt_domain.call t.database (Store.find id) with
-  | Some { status; answer; _ } -> (`OK, status ^ " " ^ answer)
-  | None -> (`Not_found, "There is no such job.")
+  | Some { status; answer; _ } -> Message.answer `OK (status ^ " " ^ answer)
+  | None -> Message.answer `Not_found "There is no such job."
   | exception Caqti.Error.Exn _ ->
-      (`Service_unavailable, "The database does not answer. Try again later.")
+      Message.answer `Service_unavailable
+        "The database does not answer. Try again later."
 
 (* This is a long poll. It answers when the job has ended, but no later than after
    [seconds]. *)
-let get t id ~seconds : Web.answer =
+let get t id ~seconds : Message.answer =
   match find t id with
   | None -> stored t id
   | Some job -> (
@@ -233,11 +236,11 @@ let get t id ~seconds : Web.answer =
       match Fiber.any [ ended; too_late; stopping ] with
       | Some outcome ->
           let status, answer = text_of outcome in
-          (`OK, status ^ " " ^ answer)
-      | None -> (`Accepted, "pending"))
+          Message.answer `OK (status ^ " " ^ answer)
+      | None -> Message.answer `Accepted "pending")
 
 (* If no worker has taken the job yet, it is withdrawn, and makes room for another one. *)
-let delete t id : Web.answer =
+let delete t id : Message.answer =
   match find t id with
   | None -> stored t id
   | Some job ->
@@ -259,42 +262,49 @@ let metrics t =
        ])
 
 (* At most 60 seconds. *)
-let with_wait uri f : Web.answer =
-  match Uri.get_query_param uri "wait" with
+let with_wait target f : Message.answer =
+  match Target.parameter target "wait" with
   | None -> f ~seconds:0.
   | Some text -> (
       match Decimal.seconds text with
       | Some seconds -> f ~seconds:(Float.min 60. seconds)
-      | None -> (`Bad_request, "The time to wait is a number of seconds."))
+      | None ->
+          Message.answer `Bad_request "The time to wait is a number of seconds."
+      )
 
-let handle t request body : Web.answer =
-  let uri = Cohttp.Request.uri request in
-  match
-    (Cohttp.Request.meth request, String.split_on_char '/' (Uri.path uri))
-  with
-  | `POST, [ ""; "jobs" ] -> post t body
-  | `GET, [ ""; "metrics" ] -> (`OK, metrics t)
-  | ((`GET | `DELETE) as meth), [ ""; "jobs"; id ] -> (
+let handle t (request : Http.Request.t) body : Message.answer =
+  let target = request.resource in
+  match (request.meth, Target.path target) with
+  | `POST, [ "jobs" ] -> post t body
+  | (`GET | `HEAD), [ "metrics" ] -> Message.answer `OK (metrics t)
+  | ((`GET | `HEAD | `DELETE) as meth), [ "jobs"; id ] -> (
       match (meth, Decimal.int id) with
-      | _, None -> (`Bad_request, "The name of a job is a number.")
-      | `GET, Some id -> with_wait uri (get t id)
-      | `DELETE, Some id -> delete t id)
+      | _, None -> Message.answer `Bad_request "The name of a job is a number."
+      | `DELETE, Some id -> delete t id
+      | _, Some id -> with_wait target (get t id))
   | _ ->
-      ( `Not_found,
-        "The routes are POST /jobs, GET and DELETE /jobs/ID, and /metrics." )
+      Message.answer `Not_found
+        "The routes are POST /jobs, GET and DELETE /jobs/ID, and /metrics."
 
 (* --- The whole ------------------------------------------------------------------- *)
 
 (* The workers end after HTTP has ended, so no job is added behind the [None]s that end
    them. *)
 let serve t env socket =
-  let domain () =
-    Switch.run (fun sw ->
-        Web.serve sw ~clock:t.clock ~stop:t.stop socket (handle t))
+  let domains = t.options.http_domains in
+  let limits = Web.affordable t.options.limits socket in
+  let limits =
+    { limits with max_connections = max 1 (limits.max_connections / domains) }
   in
-  let other () = Domain_manager.run env#domain_mgr domain in
+  (* Each domain closes its own copy of the socket. *)
+  let domain socket () =
+    Web.serve ~clock:t.clock ~limits ~log ~stop:t.stop socket (handle t)
+  in
+  let copy _ = Unix.dup ~cloexec:true socket in
+  let others = List.init (domains - 1) copy in
+  let other socket () = Domain_manager.run env#domain_mgr (domain socket) in
   let http () =
-    Fiber.all (domain :: List.init (t.options.http_domains - 1) (fun _ -> other));
+    Fiber.all (domain socket :: List.map other others);
     for _ = 1 to t.options.workers do
       Stream.add t.jobs None
     done
@@ -380,6 +390,13 @@ open Cmdliner.Term.Syntax
 let command =
   let opt kind default name doc =
     Arg.(value & opt kind default & info [ name ] ~doc)
+  and positive =
+    let parse text =
+      match Arg.conv_parser Arg.int text with
+      | Ok n when n < 1 -> Error (`Msg "must be at least 1")
+      | parsed -> parsed
+    in
+    Arg.conv (parse, Arg.conv_printer Arg.int)
   in
   Cmd.v (Cmd.info "plain" ~doc:"count primes for clients, without Concord")
   @@
@@ -389,13 +406,23 @@ let command =
     opt Arg.string "sqlite3:jobs.db" "database"
       "The database, SQLite or PostgreSQL."
   and+ http_domains =
-    opt Arg.int 1 "domains" "The number of domains that answer HTTP."
-  and+ workers = opt Arg.int 1 "workers" "The number of domains that compute."
+    opt positive 1 "domains" "The number of domains that answer HTTP."
+  and+ workers = opt positive 1 "workers" "The number of domains that compute."
   and+ capacity = opt Arg.int 64 "capacity" "The number of jobs that may wait."
   and+ limit = opt Arg.float 10. "limit" "The seconds that a job may take."
-  and+ grace =
-    opt Arg.float 10. "grace" "The seconds from SIGTERM to the end."
+  and+ grace = opt Arg.float 10. "grace" "The seconds from SIGTERM to the end."
+  and+ max_connections =
+    opt positive 900 "max-connections"
+      "How many clients are served at a time. Further clients wait."
+  and+ idle_timeout =
+    opt Arg.float 60. "idle-timeout"
+      "The seconds after which a connection without a request is closed."
+  and+ transfer_timeout =
+    opt Arg.float 5. "transfer-timeout"
+      "The seconds that a client may take to send a request, or to receive an \
+       answer."
   in
-  run { port; database; http_domains; workers; capacity; limit; grace }
+  let limits = { Web.max_connections; idle_timeout; transfer_timeout } in
+  run { port; limits; database; http_domains; workers; capacity; limit; grace }
 
 let () = exit (Cmd.eval command)

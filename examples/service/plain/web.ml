@@ -1,122 +1,107 @@
-(* --- The functions that cohttp needs from Eio ------------------------------- *)
+open Http_message
 
-module Io = struct
-  type 'a t = 'a
+type limits = {
+  max_connections : int;
+  idle_timeout : float;
+  transfer_timeout : float;
+}
 
-  let ( >>= ) v f = f v
-  let return = Fun.id
-
-  type ic = Eio.Buf_read.t
-  type oc = Eio.Buf_write.t
-  type conn = unit
-
-  let refill input =
-    match Eio.Buf_read.ensure input (Eio.Buf_read.buffered_bytes input + 1) with
-    | () -> `Ok
-    | exception End_of_file -> `Eof
-
-  let with_input_buffer input ~f =
-    let buffered = Cstruct.to_string (Eio.Buf_read.peek input) in
-    let v, used = f buffered ~pos:0 ~len:(String.length buffered) in
-    Eio.Buf_read.consume input used;
-    v
-
-  let read_line input =
-    match Eio.Buf_read.line input with
-    | line -> Some line
-    | exception End_of_file -> None
-
-  let read input most =
-    match Eio.Buf_read.ensure input 1 with
-    | () ->
-        Eio.Buf_read.take
-          (Int.min most (Eio.Buf_read.buffered_bytes input))
-          input
-    | exception End_of_file -> ""
-
-  let write output text = Eio.Buf_write.string output text
-  let flush = Eio.Buf_write.flush
-end
-
-module Request = Cohttp.Request.Private.Make (Io)
-module Response = Cohttp.Response.Private.Make (Io)
+let within clock seconds f = Eio.Time.with_timeout_exn clock seconds f
 
 (* --- One connection ---------------------------------------------------------- *)
 
-type answer = Cohttp.Code.status_code * string
+type t = {
+  clock : float Eio.Time.clock_ty Eio.Resource.t;
+  limits : limits;
+  log : string -> unit;
+  stop : unit Eio.Promise.t;
+}
 
-let max_body = 65_536
+let input_of socket =
+  let buffer = Cstruct.create 4096 in
+  Input.create (fun () ->
+      match Eio.Flow.single_read socket buffer with
+      | length -> Cstruct.to_string buffer ~len:length
+      | exception End_of_file -> "")
 
-exception Body_too_large
+(* Waits for the first byte of a request. Returns [false] if the client is silent for too long,
+   or if the service stops. *)
+let await_request t input =
+  Input.length input > 0
+  || Eio.Fiber.any
+       [
+         (fun () ->
+           Input.more input;
+           true);
+         (fun () ->
+           Eio.Promise.await t.stop;
+           false);
+         (fun () ->
+           Eio.Time.sleep t.clock t.limits.idle_timeout;
+           false);
+       ]
 
-let read_body request input =
-  let reader = Request.make_body_reader request input in
-  let rec go text =
-    if String.length text > max_body then raise Body_too_large;
-    match Request.read_body_chunk reader with
-    | Done -> text
-    | Chunk more -> go (text ^ more)
-    | Final_chunk more -> text ^ more
+let write t socket text =
+  within t.clock t.limits.transfer_timeout (fun () ->
+      Eio.Flow.copy_string text socket)
+
+let receive t socket input =
+  let go_on text = Eio.Flow.copy_string text socket in
+  try
+    within t.clock t.limits.transfer_timeout (fun () ->
+        Message.receive input ~go_on)
+  with Eio.Time.Timeout ->
+    Refused (`Request_timeout, "the request took too long to arrive")
+
+let handle_safely t handle request body =
+  try handle request body with
+  | Eio.Cancel.Cancelled _ as e -> raise e
+  | e ->
+      t.log ("a request failed: " ^ Printexc.to_string e);
+      Message.answer `Internal_server_error "internal error"
+
+(* If a closed socket still has unread input, the system resets the connection, and the client
+   may lose the last answer. *)
+let linger t socket input =
+  Eio.Flow.shutdown socket `Send;
+  let drop () =
+    for _ = 1 to 64 do
+      Input.skip input (Input.length input);
+      Input.more input
+    done
   in
-  match Cohttp.Request.has_body request with
-  | `Yes -> go ""
-  | `No | `Unknown -> ""
-
-let write output ~keep_alive (status, text) =
-  let text = text ^ "\n" in
-  let headers =
-    Cohttp.Header.of_list
-      [
-        ("content-type", "text/plain");
-        ("connection", if keep_alive then "keep-alive" else "close");
-      ]
-  and encoding = Cohttp.Transfer.Fixed (Int64.of_int (String.length text)) in
-  Response.write ~flush:true
-    (fun writer -> Response.write_body writer text)
-    (Cohttp.Response.make ~status ~encoding ~headers ())
-    output
-
-let idle_timeout = 30.
-
-(* Returns the next request and its body, or [None] if the client is silent for too long or the
-   service stops. *)
-let next_request ~clock ~stop input =
   Eio.Fiber.any
     [
-      (fun () ->
-        match Request.read input with
-        | `Ok request -> Some (request, read_body request input)
-        | `Eof | `Invalid _ -> None);
-      (fun () ->
-        Eio.Promise.await stop;
-        None);
-      (fun () ->
-        Eio.Time.sleep clock idle_timeout;
-        None);
+      drop;
+      (fun () -> Eio.Promise.await t.stop);
+      (fun () -> Eio.Time.sleep t.clock 1.);
     ]
 
-let converse ~clock ~stop handle socket =
-  let input = Eio.Buf_read.of_flow socket ~max_size:65_536 in
-  Eio.Buf_write.with_flow socket @@ fun output ->
-  let rec go () =
-    match next_request ~clock ~stop input with
-    | None -> ()
-    | Some (request, body) ->
-        let answer = handle request body in
-        let keep_alive =
-          Cohttp.Request.is_keep_alive request
-          && not (Eio.Promise.is_resolved stop)
-        in
-        write output ~keep_alive answer;
-        if keep_alive then go ()
+let converse t handle socket =
+  let input = input_of socket in
+  let rec next () =
+    if await_request t input then
+      match receive t socket input with
+      | Refused (status, text) ->
+          write t socket
+            (Message.to_string ~keep_alive:false (Message.answer status text));
+          linger t socket input
+      | Request (request, body) ->
+          let answer = handle_safely t handle request body in
+          let keep_alive =
+            Message.keeps_alive request && not (Eio.Promise.is_resolved t.stop)
+          and head_only = request.meth = `HEAD in
+          write t socket (Message.to_string ~head_only ~keep_alive answer);
+          if keep_alive then next () else linger t socket input
   in
-  go ()
+  next ()
 
 (* --- The server -------------------------------------------------------------- *)
 
 let listen ~port =
   let socket = Unix.socket ~cloexec:true PF_INET SOCK_STREAM 0 in
   Unix.setsockopt socket SO_REUSEADDR true;
+  Unix.setsockopt_int socket SO_SNDBUF 16_384;
   Unix.bind socket (ADDR_INET (Unix.inet_addr_loopback, port));
   Unix.listen socket 128;
   socket
@@ -124,18 +109,64 @@ let listen ~port =
 let port socket =
   match Unix.getsockname socket with
   | ADDR_INET (_, port) -> port
-  | ADDR_UNIX _ -> assert false
+  | ADDR_UNIX _ -> assert false (* [listen] binds to an internet address *)
 
-let serve sw ~clock ~stop socket handle =
+let spare = 32
+
+let affordable limits socket =
+  let max_connections =
+    Descriptors.at_most limits.max_connections ~spare socket
+  in
+  { limits with max_connections }
+
+let is_client's_fault = function
+  | End_of_file | Eio.Io _ | Eio.Time.Timeout -> true
+  | _ -> false
+
+(* Accepting fails again immediately while the cause lasts, so this waits in between. Only the
+   first failure is logged. *)
+let rec accept ?(complain = true) t ~sw socket =
+  match Eio.Net.accept ~sw socket with
+  | client, _ -> client
+  | exception ((Eio.Io _ | Unix.Unix_error _) as e) ->
+      if complain then t.log ("cannot accept: " ^ Printexc.to_string e);
+      Eio.Time.sleep t.clock 0.1;
+      accept ~complain:false t ~sw socket
+
+let serve ~clock ~limits ~log ~stop socket handle =
+  let t = { clock; limits; log; stop } in
+  let slots = Eio.Semaphore.make limits.max_connections in
+  Eio.Switch.run @@ fun sw ->
   let socket =
-    Eio_unix.Net.import_socket_listening ~sw ~close_unix:false socket
+    Eio_unix.Net.import_socket_listening ~sw ~close_unix:true socket
   in
-  let client_is_gone = function
-    | End_of_file | Eio.Io _ | Eio.Buf_read.Buffer_limit_exceeded
-    | Body_too_large ->
-        ()
-    | e -> raise e
+  let next () =
+    Eio.Fiber.first
+      (fun () ->
+        Eio.Semaphore.acquire slots;
+        Some (accept t ~sw socket))
+      (fun () ->
+        Eio.Promise.await stop;
+        None)
   in
-  Eio.Net.run_server socket ~stop ~on_error:client_is_gone (fun socket _ ->
-      Eio.Net.(setsockopt socket Sockopt.TCP_NODELAY true);
-      converse ~clock ~stop handle socket)
+  let serve client =
+    Fun.protect ~finally:(fun () ->
+        Eio.Net.close client;
+        Eio.Semaphore.release slots)
+    @@ fun () ->
+    try
+      Eio.Net.(setsockopt client Sockopt.TCP_NODELAY true);
+      converse t handle client
+    with
+    | Eio.Cancel.Cancelled _ as e -> raise e
+    | e when is_client's_fault e -> ()
+    | e -> t.log (Printexc.to_string e)
+  in
+  let rec loop () =
+    match next () with
+    | None -> Eio.Net.close socket
+    | Some client ->
+        Eio.Fiber.fork ~sw (fun () -> serve client);
+        loop ()
+  in
+  loop ()

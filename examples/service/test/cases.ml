@@ -49,11 +49,19 @@ let hang_up load random =
     [|
       "";
       "POST /jobs HTTP/1.1\r\nContent-Le";
-      "POST /jobs HTTP/1.1\r\nContent-Length: 10\r\n\r\n10";
-      "POST /jobs HTTP/1.1\r\nContent-Length: 2\r\n\r\n10";
-      "GET /jobs/1?wait=5 HTTP/1.1\r\n\r\n";
-      "GET /events HTTP/1.1\r\n\r\n";
-      "GET / HTTP/1.1\r\n\r\nGET / HTTP/1.1\r\n\r\nGET / HTTP/1.1\r\n\r\n";
+      "POST /jobs HTTP/1.1\r\nHost: t\r\nContent-Length: 10\r\n\r\n10";
+      "POST /jobs HTTP/1.1\r\nHost: t\r\nContent-Length: 2\r\n\r\n10";
+      "GET /jobs/1?wait=5 HTTP/1.1\r\nHost: t\r\n\r\n";
+      "GET /events HTTP/1.1\r\nHost: t\r\n\r\n";
+      "GET / HTTP/1.1\r\n\
+       Host: t\r\n\
+       \r\n\
+       GET / HTTP/1.1\r\n\
+       Host: t\r\n\
+       \r\n\
+       GET / HTTP/1.1\r\n\
+       Host: t\r\n\
+       \r\n";
       "nonsense\r\n\r\n";
     |]
   in

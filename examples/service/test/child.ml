@@ -24,18 +24,27 @@ let folder () =
 
 let read_file file = In_channel.with_open_bin file In_channel.input_all
 
-let start ?database ?(program = "../service.exe") options =
+let with_limit limit program arguments =
+  match limit with
+  | None -> (program, "service" :: arguments)
+  | Some n ->
+      let script = Printf.sprintf "ulimit -n %d; exec \"$0\" \"$@\"" n in
+      ("/bin/sh", "sh" :: "-c" :: script :: program :: arguments)
+
+let start ?database ?limit ?(program = "../service.exe") options =
   let folder = folder () in
   let database =
     Option.value database ~default:("sqlite3:" ^ folder ^ "/jobs.db")
   and stderr = Filename.concat folder "stderr" in
   let from_child, stdout = Unix.pipe ~cloexec:true () in
   let stderr_fd = Unix.openfile stderr [ O_WRONLY; O_CREAT; O_CLOEXEC ] 0o600 in
+  let command, arguments =
+    with_limit limit program
+      ("--port=0" :: ("--database=" ^ database) :: options)
+  in
   let pid =
-    Unix.create_process program
-      (Array.of_list
-         ("service" :: "--port=0" :: ("--database=" ^ database) :: options))
-      Unix.stdin stdout stderr_fd
+    Unix.create_process command (Array.of_list arguments) Unix.stdin stdout
+      stderr_fd
   in
   Unix.close stdout;
   Unix.close stderr_fd;
@@ -87,6 +96,14 @@ let await_end t ~within =
     metrics = metrics printed;
     complaints = lines (read_file t.stderr);
   }
+
+let complaints t = lines (read_file t.stderr)
+
+let set_limit t n =
+  let command =
+    Printf.sprintf "prlimit --pid %d --nofile=%d: 2>/dev/null" t.pid n
+  in
+  if Sys.command command <> 0 then Alcotest.skip ()
 
 let folder_of_descriptors t = Printf.sprintf "/proc/%d/fd" t.pid
 let descriptors t = Array.length (Sys.readdir (folder_of_descriptors t))

@@ -2,10 +2,12 @@
 
 type t
 
-val start : ?database:string -> ?program:string -> string list -> t
-(** [start options] returns once the service listens on a free port. Without
-    [database], the database is a file of SQLite in a new folder. By default,
-    [program] is the service with Concord. *)
+val start :
+  ?database:string -> ?limit:int -> ?program:string -> string list -> t
+(** [start options] returns once the service listens on a free port. It may have
+    at most [limit] descriptors. Without [database], the database is a file of
+    SQLite in a new folder. By default, [program] is the service with Concord.
+*)
 
 val port : t -> int
 val database : t -> string
@@ -27,6 +29,13 @@ val await_end : t -> within:float -> ended Lwt.t
 
 val metrics : string -> (string * int) list
 (** Parses the text of [/metrics]. *)
+
+val complaints : t -> string list
+(** The lines on its standard error so far. *)
+
+val set_limit : t -> int -> unit
+(** From now on, it may have so many descriptors. The case is skipped if the
+    program [prlimit] is not installed. *)
 
 val descriptors : t -> int
 

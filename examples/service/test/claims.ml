@@ -1,4 +1,5 @@
 open Lwt.Syntax
+module Raw = Http_cases.Raw
 
 let check_int = Alcotest.(check int)
 
@@ -135,21 +136,20 @@ let not_numbers ~program () =
       let* () =
         Lwt_list.iter_s
           (fun body ->
-            refused `POST ~body:(`String body) "/jobs"
-              "The body must be a number.")
+            refused "POST" ~body "/jobs" "The body must be a number.")
           [ ""; "-1"; "+5"; "1_0"; "0x1f"; "1e3"; "99999999999999999999" ]
       in
       let* () =
         Lwt_list.iter_s
           (fun id ->
-            refused `GET ("/jobs/" ^ id) "The name of a job is a number.")
+            refused "GET" ("/jobs/" ^ id) "The name of a job is a number.")
           [ "-1"; "1_0"; "0x1f"; "99999999999999999999" ]
       in
       let* id = post port 10 in
       let* () =
         Lwt_list.iter_s
           (fun seconds ->
-            refused `GET
+            refused "GET"
               (Printf.sprintf "/jobs/%d?wait=%s" id seconds)
               "The time to wait is a number of seconds.")
           [ "nan"; "inf"; "-1"; "1_0"; "0x1p3"; "" ]
@@ -164,6 +164,118 @@ let disconnected () =
           (Client.request (Printf.sprintf "/jobs/%d?wait=30" id))
       in
       await_job port id "done 216816")
+
+(* --- Clients that misbehave --- *)
+
+(* The bad requests come while other clients' jobs are queued. None of these jobs is lost. *)
+let malformed ~program () =
+  with_service ~program [] (fun _ port ->
+      let* ids =
+        Lwt_list.map_s (fun _ -> post port 10_000) (List.init 30 Fun.id)
+      in
+      let bad =
+        [
+          "Content-Length: -1\r\n\r\n10";
+          "Content-Length: 0x2\r\n\r\n10";
+          "Transfer-Encoding: chunked\r\n\r\n-2\r\n10\r\n";
+          "Content-Length: 99999999999999999999\r\n\r\n10";
+        ]
+      in
+      let* () =
+        Lwt_list.iter_s
+          (fun rest ->
+            let text = "POST /jobs HTTP/1.1\r\nHost: test\r\n" ^ rest in
+            Client.connected port text (fun input ->
+                let+ answer = Lwt_io.read input in
+                if not (String.starts_with ~prefix:"HTTP/1.1 4" answer) then
+                  Alcotest.failf "the answer to %S: %S" rest answer))
+          bad
+      in
+      Lwt_list.iter_s (fun id -> await_job port id "done 1229") ids)
+
+(* Opens [n] connections that send nothing. *)
+let rec with_idle port n f =
+  if n = 0 then f ()
+  else Client.connected port "" (fun _ -> with_idle port (n - 1) f)
+
+let rec until_same_twice f before =
+  Unix.sleepf 0.1;
+  let now = f () in
+  if now <> before then until_same_twice f now
+
+(* The idle clients take all the descriptors that they get. The database needs some, too. *)
+let few_descriptors ~program () =
+  let child = Child.start ~program ~limit:64 [ "--limit=2"; "--grace=20" ] in
+  let port = Child.port child in
+  let client = Raw.connect port in
+  let ask request =
+    Raw.send client request;
+    let answer = Raw.receive client in
+    (answer.status, String.trim answer.body)
+  in
+  let run_job () =
+    let status, id =
+      ask "POST /jobs HTTP/1.1\r\nHost: test\r\nContent-Length: 2\r\n\r\n10"
+    in
+    check_int "POST" 202 status;
+    Alcotest.(check (pair int string))
+      "GET" (200, "done 4")
+      (ask (Client.request (Printf.sprintf "/jobs/%s?wait=30" id)))
+  in
+  run_job ();
+  let idle = List.init 100 (fun _ -> Raw.connect port) in
+  until_same_twice (fun () -> Child.descriptors child) 0;
+  for _ = 1 to 5 do
+    run_job ()
+  done;
+  List.iter Raw.close (client :: idle);
+  let ended = Lwt_main.run (end_of child ~grace:20.) in
+  Alcotest.(check (list string)) "complaints" [] ended.complaints;
+  check_int "done" 6 (List.assoc "done" ended.metrics)
+
+(* Accepting fails for a while. *)
+let no_descriptor ~program () =
+  let child = Child.start ~program [ "--grace=20" ] in
+  let port = Child.port child in
+  Lwt_main.run
+    (let* id = post port 10 in
+     let* () = await_job port id "done 4" in
+     Child.set_limit child (Child.descriptors child);
+     let* () =
+       with_idle port 5 (fun () ->
+           let* () =
+             Cases.poll "a failed accept" (fun () ->
+                 Lwt.return (Child.complaints child <> []))
+           in
+           Child.set_limit child 500;
+           await_job port id "done 4")
+     in
+     let+ ended = end_of child ~grace:20. in
+     Alcotest.(check bool) "drained" true ended.drained;
+     List.iter
+       (fun line ->
+         if not (String.starts_with ~prefix:"cannot accept: " line) then
+           Alcotest.failf "it complained: %s" line)
+       ended.complaints)
+
+(* The clients send requests and read no answer, until the service reads nothing more from them
+   either, because it waits for them. *)
+let with_deaf port f =
+  let clients = List.init 10 (fun _ -> Raw.connect ~receive_buffer:4096 port) in
+  List.iter (fun client -> Raw.fill client (Client.request "/metrics")) clients;
+  Lwt.finalize f (fun () ->
+      List.iter Raw.close clients;
+      Lwt.return_unit)
+
+let deaf ~program () =
+  let grace = 60. in
+  let child = Child.start ~program [ "--grace=60"; "--transfer-timeout=4" ] in
+  Lwt_main.run
+    (with_deaf (Child.port child) (fun () ->
+         let+ ended = end_of child ~grace in
+         Alcotest.(check bool) "drained" true ended.drained;
+         if ended.seconds > grace /. 2. then
+           Alcotest.failf "the end took %g s" ended.seconds))
 
 (* --- Events --- *)
 
@@ -199,7 +311,12 @@ let post_many port n =
 let read_slowly () =
   let jobs = 2000 and grace = 0.5 in
   let child =
-    Child.start [ Printf.sprintf "--grace=%g" grace; "--capacity=2000" ]
+    Child.start
+      [
+        Printf.sprintf "--grace=%g" grace;
+        "--capacity=2000";
+        "--transfer-timeout=60";
+      ]
   in
   let port = Child.port child in
   let events f =

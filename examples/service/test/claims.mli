@@ -21,6 +21,19 @@ val not_numbers : program:string -> unit -> unit
 val disconnected : unit -> unit
 (** A client that disconnects doesn't stop its job. *)
 
+val malformed : program:string -> unit -> unit
+(** Malformed requests are answered with an error, and harm no other client. *)
+
+val few_descriptors : program:string -> unit -> unit
+(** With few descriptors and many idle clients, jobs are still accepted and
+    stored. *)
+
+val no_descriptor : program:string -> unit -> unit
+(** If no connection can be accepted, the service tries again. *)
+
+val deaf : program:string -> unit -> unit
+(** Clients that read nothing don't keep the service from ending. *)
+
 val read_slowly : unit -> unit
 (** A client that reads events slowly is told how many it has missed. A client
     that doesn't read at all is cut off after the grace period. *)

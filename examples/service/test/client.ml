@@ -1,28 +1,11 @@
 open Lwt.Syntax
-open Cohttp_lwt_unix
 
 type answer = { status : int; body : string }
-
-let uri port path =
-  Uri.of_string (Printf.sprintf "http://127.0.0.1:%d%s" port path)
 
 let or_none f =
   Lwt.catch
     (fun () -> Lwt.map Option.some (f ()))
     (function Lwt.Canceled -> Lwt.reraise Lwt.Canceled | _ -> Lwt.return_none)
-
-let call ?body meth port path =
-  or_none (fun () ->
-      let* response, body = Client.call ?body meth (uri port path) in
-      let+ body = Cohttp_lwt.Body.to_string body in
-      {
-        status = Cohttp.Code.code_of_status (Response.status response);
-        body = String.trim body;
-      })
-
-let post port n = call ~body:(`String (string_of_int n)) `POST port "/jobs"
-let get port path = call `GET port path
-let delete port id = call `DELETE port (Printf.sprintf "/jobs/%d" id)
 
 let send socket text =
   let+ sent = Lwt_unix.write_string socket text 0 (String.length text) in
@@ -40,6 +23,47 @@ let connected ?receive_buffer port text f =
       f (Lwt_io.of_fd ~mode:Input ~close:Lwt.return socket))
     (fun () -> Lwt_unix.close socket)
 
+(* --- Requests --- *)
+
+let end_of_line line =
+  match String.length line with
+  | n when n > 0 && line.[n - 1] = '\r' -> String.sub line 0 (n - 1)
+  | _ -> line
+
+let rec skip_headers input ~length =
+  let* line = Lwt_io.read_line input in
+  match
+    String.split_on_char ':' (String.lowercase_ascii (end_of_line line))
+  with
+  | [ "" ] -> Lwt.return length
+  | [ "content-length"; text ] ->
+      skip_headers input ~length:(int_of_string (String.trim text))
+  | _ -> skip_headers input ~length
+
+let receive input =
+  let* line = Lwt_io.read_line input in
+  let status = Scanf.sscanf line "HTTP/1.1 %d" Fun.id in
+  let* length = skip_headers input ~length:0 in
+  let body = Bytes.create length in
+  let+ () = Lwt_io.read_into_exactly input body 0 length in
+  { status; body = String.trim (Bytes.to_string body) }
+
+let call ?(body = "") meth port path =
+  let text =
+    Printf.sprintf
+      "%s %s HTTP/1.1\r\n\
+       Host: test\r\n\
+       Connection: close\r\n\
+       Content-Length: %d\r\n\
+       \r\n\
+       %s"
+      meth path (String.length body) body
+  in
+  or_none (fun () -> connected port text receive)
+
+let post port n = call ~body:(string_of_int n) "POST" port "/jobs"
+let get port path = call "GET" port path
+let delete port id = call "DELETE" port (Printf.sprintf "/jobs/%d" id)
 let request path = Printf.sprintf "GET %s HTTP/1.1\r\nHost: test\r\n\r\n" path
 
 let events port f =

@@ -3,12 +3,7 @@
 
 type answer = { status : int; body : string }
 
-val call :
-  ?body:Cohttp_lwt.Body.t ->
-  Cohttp.Code.meth ->
-  int ->
-  string ->
-  answer option Lwt.t
+val call : ?body:string -> string -> int -> string -> answer option Lwt.t
 (** [call meth port path] sends a request. *)
 
 val post : int -> int -> answer option Lwt.t

@@ -10,6 +10,9 @@ let in_aio socket f =
 let () =
   Alcotest.run "web_server"
     (Cases.cases (program "aio") ~hint:"try /hello, /ping or /fib/20"
+    @ Http_shapes.cases
+        (Process.on_port (program "aio"))
+        { page = "/ping"; post = "/ping"; posted = 405 }
     @ [
         ("eio", Cases.of_variant (program "eio"));
         ( "failure",

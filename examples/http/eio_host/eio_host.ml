@@ -1,5 +1,6 @@
 (* The host of the server on Eio. Each connection has two fibers: one serves it, and one
-   watches its deadline. *)
+   watches its deadline. If a connection is read and written at the same time, it has a second
+   deadline. *)
 
 open Eio.Std
 open Http_service
@@ -73,28 +74,34 @@ let within t (limit : Limit.t) f =
 
 let connection ~sw socket =
   let buffer = Cstruct.create 4096 and deadline = with_deadline ~sw in
+  let second = lazy (with_deadline ~sw) in
+  let within limit f =
+    match deadline.operation with
+    | None -> within deadline limit f
+    | Some _ -> within (Lazy.force second) limit f
+  in
+  let close deadline =
+    deadline.closed <- true;
+    wake_now deadline
+  in
   {
     read =
       (fun ~limit ->
-        match
-          within deadline limit (fun () -> Eio.Flow.single_read socket buffer)
-        with
+        match within limit (fun () -> Eio.Flow.single_read socket buffer) with
         | Some length -> Some (Cstruct.to_string buffer ~len:length)
         | None -> None
         | exception (End_of_file | Eio.Io _) -> Some "");
     write =
       (fun ~limit text ->
-        match
-          within deadline limit (fun () -> Eio.Flow.copy_string text socket)
-        with
+        match within limit (fun () -> Eio.Flow.copy_string text socket) with
         | Some () -> true
         | None | (exception Eio.Io _) -> false);
     shutdown =
       (fun () -> try Eio.Flow.shutdown socket `Send with Eio.Io _ -> ());
     close =
       (fun () ->
-        deadline.closed <- true;
-        wake_now deadline;
+        close deadline;
+        if Lazy.is_val second then close (Lazy.force second);
         Eio.Net.close socket);
   }
 
@@ -114,6 +121,8 @@ let accept ~sw socket ~unless =
       Some (connection ~sw client)
   | None -> None
   | exception Eio.Io (Eio.Exn.X (Eio_unix.Unix_error (error, _, _)), _) ->
+      raise (Cannot_accept (Unix.error_message error))
+  | exception Unix.Unix_error (error, _, _) ->
       raise (Cannot_accept (Unix.error_message error))
   | exception (Eio.Io _ as e) -> raise (Cannot_accept (Printexc.to_string e))
 

@@ -3,17 +3,13 @@
 
 type t
 
-val create : Host.connection -> t
-
-val set_limit : t -> Limit.t -> unit
-(** Sets the limit for waiting. Before the first call, waiting is not limited.
-*)
-
-exception Too_late
-(** The limit was reached. *)
+val create : (unit -> string) -> t
+(** [create read] gets its bytes by [read]. It waits for at least one byte, and
+    returns [""] at the end of the input. If it raises, for example at a time
+    limit, so do the functions below. *)
 
 val length : t -> int
-(** The number of bytes that can be read without waiting. *)
+(** The number of bytes that can be consumed without waiting. *)
 
 val get : t -> int -> char
 (** The byte at this index. *)
@@ -21,12 +17,14 @@ val get : t -> int -> char
 val more : t -> unit
 (** Waits for at least one more byte.
 
-    @raise Too_late at the limit.
     @raise End_of_file at the end of the input. *)
 
 val take : t -> int -> string
 (** Consumes this number of bytes, which must have arrived already. *)
 
-val skip : t -> int -> unit
+val read : t -> int -> string
 (** Consumes this number of bytes, and waits for the missing ones like {!more}.
 *)
+
+val skip : t -> int -> unit
+(** The same without the result. *)
