@@ -7,15 +7,18 @@ open Concord
 open Cmdliner
 open Ledger
 
-let run ports peers difficulty num_domains =
+let run ports limits peers difficulty num_domains =
   Random.self_init ();
+  (* Without this, writing to a client that has disconnected would end the program. Now the
+     write fails with an error. *)
+  Sys.set_signal Sys.sigpipe Signal_ignore;
   let stop = Promise.map ignore (Signal.once [ Sys.sigint; Sys.sigterm ]) in
   let ended =
     Eio_main.run @@ fun env ->
     Concord_domainslib.with_pool ~num_domains @@ fun pool ->
     Concord_lwt.with_domain Lwt.return @@ fun lwt ->
     Shutdown.run ~stop ~grace:5. @@ fun () ->
-    Service.run ~net:env#net ~pool ~lwt ~stop ~ports ~peers
+    Service.run ~net:env#net ~pool ~lwt ~stop ~ports ~limits ~peers
       ~log:(fun text -> Printf.eprintf "node: %s\n%!" text)
       (Chain.create ~difficulty)
   in
@@ -45,7 +48,10 @@ let command =
   Cmd.v
     (Cmd.info "node" ~doc:"a node of a small blockchain")
     Term.(
-      const run $ ports $ peers
+      const run $ ports
+      (* Shorter than the grace, so that a client that doesn't read can't use it up. *)
+      $ Http_service.Command.limits ~transfer_timeout:3. ()
+      $ peers
       $ option Arg.int "difficulty" ~default:5
           "The number of zeros that the hash of a block begins with. All nodes \
            must use the same number."

@@ -108,7 +108,7 @@ let rec reason = function
   | End_of_file -> Some "closed the connection"
   | Deaf -> Some "does not read"
   | Codec.Malformed text | Block.Invalid text -> Some text
-  | Eio.Io _ as e -> Some (Printexc.to_string e)
+  | (Eio.Io _ | Unix.Unix_error _) as e -> Some (Printexc.to_string e)
   | Eio.Exn.Multiple failures ->
       (* Both fibers failed, so each failure needs a reason. *)
       let reasons = List.map (fun (e, _) -> reason e) failures in
@@ -116,27 +116,73 @@ let rec reason = function
   | _ -> None
 
 (* Runs [f], which talks with the peer until one of the two ends the connection. An exception
-   without a reason is a bug of this program, so it is raised again. *)
+   without a reason is a fault of this program. It ends only this connection. *)
 let until_dropped t address f =
-  try f ()
-  with e -> (
-    let backtrace = Printexc.get_raw_backtrace () in
-    match reason e with
-    | Some why ->
-        t.log (Format.asprintf "%a: %s" Eio.Net.Sockaddr.pp address why)
-    | None -> Printexc.raise_with_backtrace e backtrace)
+  try f () with
+  | Eio.Cancel.Cancelled _ as e -> raise e
+  | e ->
+      let why =
+        match reason e with
+        | Some why -> why
+        | None -> "a fault of this node: " ^ Printexc.to_string e
+      in
+      t.log (Format.asprintf "%a: %s" Eio.Net.Sockaddr.pp address why)
+
+(* After the signal, a peer that doesn't read can delay the end for this long. *)
+let last_patience = 1. (* in seconds *)
 
 let talk t flow =
   let reader = Eio.Buf_read.of_flow flow ~max_size:(max_length + 4) in
   let answers = Stream.create 10 in
-  Eio.Fiber.first
-    (fun () -> send_all t flow answers)
-    (fun () -> listen t reader answers (Hashtbl.create 10))
+  Eio.Fiber.any
+    [
+      (fun () -> send_all t flow answers);
+      (fun () -> listen t reader answers (Hashtbl.create 10));
+      (fun () ->
+        Promise.await t.stop;
+        Tasks.sleep last_patience);
+    ]
+
+let max_accepted = 100
+
+(* If a peer can't be accepted, the next attempt would fail at once as long as the cause lasts. So
+   this waits in between, and logs only the first failure. *)
+let rec accept_one ?(complain = true) t ~sw socket =
+  match Eio.Net.accept ~sw socket with
+  | accepted -> accepted
+  | exception ((Eio.Io _ | Unix.Unix_error _) as e) ->
+      if complain then t.log ("cannot accept: " ^ Printexc.to_string e);
+      Tasks.sleep 0.1;
+      accept_one ~complain:false t ~sw socket
 
 let accept t socket =
-  Eio.Net.run_server socket ~stop:(Concord_eio.to_eio t.stop) ~on_error:raise
-    (fun flow address -> until_dropped t address (fun () -> talk t flow))
-  |> Result.get_ok
+  let slots = Semaphore.Counting.make max_accepted in
+  Eio.Switch.run @@ fun sw ->
+  let next () =
+    Eio.Fiber.first
+      (fun () ->
+        Semaphore.Counting.acquire slots;
+        Some (accept_one t ~sw socket))
+      (fun () ->
+        Promise.await t.stop;
+        None)
+  in
+  let serve (flow, address) =
+    let finally () =
+      Eio.Net.close flow;
+      Semaphore.Counting.release slots
+    in
+    Fun.protect ~finally @@ fun () ->
+    until_dropped t address (fun () -> talk t flow)
+  in
+  let rec loop () =
+    match next () with
+    | None -> ()
+    | Some accepted ->
+        Eio.Fiber.fork ~sw (fun () -> serve accepted);
+        loop ()
+  in
+  loop ()
 
 let rec dial t net address =
   until_dropped t address (fun () ->

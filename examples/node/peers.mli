@@ -6,7 +6,8 @@
     decodes and checks the messages.
 
     A peer is dropped if it closes the connection, breaks a rule, or doesn't
-    read for 10 seconds. *)
+    read for 10 seconds. So is one whose connection raises any other exception:
+    no connection ends the node. *)
 
 open Concord
 
@@ -18,8 +19,14 @@ type t = {
   log : string -> unit;  (** Called with the reason when a peer is dropped. *)
 }
 
+val max_accepted : int
+(** How many peers that have connected to this node it talks with at a time.
+    Further ones wait. *)
+
 val accept : t -> _ Eio.Net.listening_socket -> unit
-(** [accept t socket] talks with all peers that connect to [socket]. *)
+(** [accept t socket] talks with all peers that connect to [socket]. If one
+    can't be accepted, for example because no descriptor is left, it logs the
+    reason and tries again. *)
 
 val dial : t -> _ Eio.Net.t -> Eio.Net.Sockaddr.stream -> unit
 (** [dial t net address] connects to a peer and talks with it. If the connection

@@ -1,6 +1,6 @@
 open Concord
-open Lwt.Syntax
-module Server = Cohttp_lwt_unix.Server
+open Http_message
+open Http_service
 
 (* --- The handlers, in direct style --- *)
 
@@ -47,17 +47,17 @@ let wait chain ~stop ~height ~transaction =
   in
   look ()
 
-let answer chain pool ~stop request body =
-  let uri = Cohttp.Request.uri request in
-  let parameter = Uri.get_query_param uri in
-  match (Cohttp.Request.meth request, Uri.path uri) with
-  | `POST, "/transactions" -> submit chain body
-  | `GET, "/head" -> (`OK, show (Watch.get (Chain.head chain)))
-  | `GET, "/status" ->
+let answer chain pool ~stop (request : Http.Request.t) body =
+  let target = request.resource in
+  let parameter = Target.parameter target in
+  match (request.meth, Target.path target) with
+  | `POST, [ "transactions" ] -> submit chain body
+  | (`GET | `HEAD), [ "head" ] -> (`OK, show (Watch.get (Chain.head chain)))
+  | (`GET | `HEAD), [ "status" ] ->
       status chain (Option.value (parameter "transaction") ~default:"")
-  | `GET, "/search" ->
+  | (`GET | `HEAD), [ "search" ] ->
       search chain pool (Option.value (parameter "text") ~default:"")
-  | `GET, "/wait" -> (
+  | (`GET | `HEAD), [ "wait" ] -> (
       let transaction = Option.value (parameter "transaction") ~default:"" in
       match Option.map Decimal.int_or_max (parameter "height") with
       | None -> wait chain ~stop ~height:max_int ~transaction
@@ -78,33 +78,14 @@ let listen ~port =
     Unix.close socket;
     raise e
 
-let serve chain pool ~stop socket =
-  (* The latch counts the server itself and each request in progress. *)
-  let busy = Latch.create 1 in
-  let headers = Cohttp.Header.init_with "connection" "close" in
-  let respond request body =
-    let* body = Cohttp_lwt.Body.to_string body in
-    let* status, text =
-      Concord_lwt.direct (fun () -> answer chain pool ~stop request body)
-    in
-    Server.respond_string ~headers ~status ~body:(text ^ "\n") ()
+let serve (limits : Command.limits) chain pool ~log ~stop socket =
+  let { Command.max_connections; idle_timeout; transfer_timeout } = limits in
+  let handle request body =
+    let status, text = answer chain pool ~stop request body in
+    Message.answer status text
   in
-  let callback _connection request body =
-    (* If a client has connected before the end, it may send its request only now. *)
-    if Promise.is_resolved stop then
-      Server.respond_error ~headers ~status:`Service_unavailable ~body:"stopped"
-        ()
-    else (
-      Latch.count_up busy;
-      Lwt.finalize
-        (fun () -> respond request body)
-        (fun () -> Lwt.return (Latch.count_down busy)))
-  in
-  let socket = Lwt_unix.of_unix_file_descr ~blocking:false socket in
-  let* () =
-    Server.create ~stop:(Concord_lwt.to_lwt stop)
-      ~mode:(`TCP (`Socket socket))
-      (Server.make ~callback ())
-  in
-  Latch.count_down busy;
-  Concord_lwt.Latch.await busy
+  Lwt_service.Lwt_host.with_listener socket @@ fun host ->
+  (* The program limits the time after the signal. *)
+  Server.run
+    { idle_timeout; transfer_timeout; drain = stop; log }
+    ~max_connections ~grace:infinity host handle

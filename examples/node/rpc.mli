@@ -1,7 +1,7 @@
-(** The requests that clients send to a node by HTTP. A server of cohttp on
-    Lwt's loop answers them.
+(** The requests that clients send to a node by HTTP. The server of
+    [examples/http] answers them, on Lwt's loop.
 
-    The handlers are written in direct style and run in {!Concord_lwt.direct}.
+    The handlers are written in direct style and run in tasks of [Lwt_direct].
     While they wait for the chain or the pool, Lwt's loop serves other clients.
 
     {t
@@ -22,10 +22,14 @@ val listen : port:int -> Unix.file_descr
     - {b Raises} [Unix.Unix_error] if the port is taken. *)
 
 val serve :
+  Http_service.Command.limits ->
   Chain.t ->
   Domainslib.Task.pool ->
+  log:(string -> unit) ->
   stop:unit Promise.t ->
   Unix.file_descr ->
   unit Lwt.t
-(** [serve chain pool ~stop socket] answers requests until [stop] is resolved
-    and the last request has been answered. Then it closes [socket]. *)
+(** [serve limits chain pool ~log ~stop socket] answers requests until [stop] is
+    resolved and the last request has been answered. It closes [socket] at once
+    when [stop] is resolved. No client can end it. [log] gets faults of the
+    server. *)

@@ -28,7 +28,7 @@ let rec mine chain ~pool ~stop =
   in
   if next <> None then mine chain ~pool ~stop
 
-let run ~net ~pool ~lwt ~log ~stop ~ports ~peers chain =
+let run ~net ~pool ~lwt ~log ~stop ~ports ~limits ~peers chain =
   Eio.Switch.run @@ fun sw ->
   let loopback = Eio.Net.Ipaddr.V4.loopback in
   let socket =
@@ -43,5 +43,6 @@ let run ~net ~pool ~lwt ~log ~stop ~ports ~peers chain =
       (fun () -> Eio.Fiber.List.iter (Peers.dial t net) peers);
       (fun () -> mine chain ~pool ~stop);
       (fun () ->
-        Concord_lwt.call lwt (fun () -> Rpc.serve chain pool ~stop rpc));
+        Concord_lwt.call lwt (fun () ->
+            Rpc.serve limits chain pool ~log ~stop rpc));
     ]

@@ -14,6 +14,7 @@ val run :
   log:(string -> unit) ->
   stop:unit Promise.t ->
   ports:ports ->
+  limits:Http_service.Command.limits ->
   peers:Eio.Net.Sockaddr.stream list ->
   Chain.t ->
   unit

@@ -78,6 +78,10 @@ let check_closed t =
     (In_channel.input_char t.input);
   close t
 
+let drain t =
+  (try ignore (In_channel.input_all t.input : string) with Sys_error _ -> ());
+  close t
+
 (* --- Bad manners --- *)
 
 let until_deadline what step =

@@ -23,6 +23,9 @@ val check_closed : t -> unit
 (** Checks that the server has closed the connection, and has sent nothing more.
 *)
 
+val drain : t -> unit
+(** Reads until the server closes the connection, and then closes it, too. *)
+
 val trickle : t -> string -> unit
 (** Sends the text again and again, one byte at a time, until the server
     answers. It fails after some time. *)

@@ -62,11 +62,18 @@ let node ports peers =
   let chain = Chain.create ~difficulty:3 in
   { ports; peers; chain; running = None }
 
+let limits =
+  {
+    Http_service.Command.max_connections = 100;
+    idle_timeout = 60.;
+    transfer_timeout = 10.;
+  }
+
 let start world node =
   let stop = Promise.create () in
   let main env =
     Service.run ~net:env#net ~pool:world.pool ~lwt:world.lwt
-      ~log:(Mailbox.put world.log) ~stop ~ports:node.ports
+      ~log:(Mailbox.put world.log) ~stop ~ports:node.ports ~limits
       ~peers:(List.map address node.peers)
       node.chain
   in
