@@ -151,6 +151,8 @@ include module type of Descriptor
 
     {b Differences from Stdlib's channels.}
 
+    - A line, and a value of {!input_value}, may have at most 1 MiB, unless you
+      call {!set_limit_in}. If one is longer, the operation raises [Sys_error].
     - If an input operation is cancelled, it has taken nothing from the channel.
       Even part of a line is still there. (So a line, or the [n] bytes of
       {!really_input_string}, must fit in memory twice.)
@@ -178,7 +180,8 @@ include module type of Output_channel
 
 val read_line : unit -> string
 (** [read_line ()] flushes {!stdout}, and Stdlib's, and then is
-    [input_line stdin], like Stdlib's function. *)
+    [input_line stdin], like Stdlib's function. So the limit of {!stdin} counts.
+*)
 
 val read_int : unit -> int
 (** [read_int ()] is {!read_line} as an integer, like Stdlib's function. *)

@@ -10,7 +10,11 @@ type in_channel = {
   mutable first : int;
   mutable next : int;
   mutable read_to : int;  (** The position in the file of the byte at [next]. *)
+  mutable limit : int;
 }
+
+(* A peer that sends no newline would otherwise decide how much memory the program needs. *)
+let default_limit = 1_048_576
 
 (* Most files are small, and 64 kB take longer to allocate than to read. *)
 let first_size = 4096
@@ -25,11 +29,18 @@ let in_channel ?at ?standard fd =
     first = 0;
     next = 0;
     read_to = File.first_position source at;
+    limit = default_limit;
   }
 
 let stdin = in_channel ~standard:true Unix.stdin
 let in_channel_of_descr fd = in_channel fd
 let descr_of_in_channel t = File.descr t.source
+let limit_in t = t.limit
+
+let set_limit_in t limit =
+  if limit < 1 then invalid_arg "Concord_aio.set_limit_in: the limit is below 1";
+  t.limit <- limit
+
 let open_in_gen flags perm name = File.open_ flags perm name (in_channel ~at:0)
 let open_in = open_in_gen [ Open_rdonly; Open_text ] 0
 let open_in_bin = open_in_gen [ Open_rdonly; Open_binary ] 0
@@ -52,26 +63,58 @@ let rec fills fd b n =
   | _ -> false
 
 let is_at_end fd = Native.read_now fd (Bytes.create 1) 0 1 = 0
+let too_long format = Printf.ksprintf (fun s -> raise (Sys_error s)) format
 
-let read_file_now name =
+let file_too_long name limit =
+  too_long
+    "Concord_aio.read_file: %s is longer than %d bytes, the limit. Pass a \
+     larger ~limit, or read the file in parts by open_in and input"
+    name limit
+
+let read_file_now name limit =
   match Native.open_now name [ O_RDONLY ] with
   | None -> None
   | Some fd ->
       let read fd =
         let size = (Unix.fstat fd).st_size in
+        if size > limit then file_too_long name limit;
         let b = Bytes.create (if size <= most_at_once then size else 0) in
         if fills fd b 0 && is_at_end fd then Some (Bytes.unsafe_to_string b)
         else None
       in
       Ensure.finally Unix.close fd read fd
 
-let read_file name =
+(* The size is only a hint, because that of a FIFO or of a file in /proc is not known. *)
+let input_all name limit ic =
+  let size =
+    match In_channel.length ic with
+    | size -> Int64.to_int size
+    | exception Sys_error _ -> 0
+  in
+  if size > limit then file_too_long name limit;
+  (* The further byte finds the end. *)
+  let most = if limit = max_int then limit else limit + 1 in
+  let rec fill b n =
+    if n > limit then file_too_long name limit
+    else if n = Bytes.length b then
+      fill (Bytes.extend b 0 (Int.min n (most - n))) n
+    else
+      match In_channel.input ic b n (Bytes.length b - n) with
+      | 0 -> Bytes.sub_string b 0 n
+      | more -> fill b (n + more)
+  in
+  fill (Bytes.create (Int.min most (Int.max first_size (size + 1)))) 0
+
+let default_file_limit = 67_108_864
+
+let read_file ?(limit = default_file_limit) name =
+  if limit < 0 then invalid_arg "Concord_aio.read_file: the limit is negative";
   Io.give_turn ();
-  match read_file_now name with
+  match read_file_now name limit with
   | Some text -> text
   | None ->
       Workers.run Files (fun () ->
-          In_channel.with_open_bin name In_channel.input_all)
+          In_channel.with_open_bin name (input_all name limit))
 
 let buffered t = t.next - t.first
 
@@ -124,15 +167,25 @@ let rec newline t i =
   else if Bytes.unsafe_get t.buffer i = '\n' then Some i
   else newline t (i + 1)
 
+let check_line t length =
+  if length > t.limit then
+    too_long
+      "Concord_aio.input_line: the line is longer than %d bytes, the limit of \
+       this channel. Raise the limit by set_limit_in, or read the line in \
+       parts by input"
+      t.limit
+
 (* The next line, where the first [seen] bytes of the buffer are known to have no newline. *)
 let rec line t seen =
   match newline t (t.first + seen) with
   | Some i ->
+      check_line t (i - t.first);
       let line = take t (i - t.first) in
       t.first <- t.first + 1;
       line
   | None ->
       let seen = buffered t in
+      check_line t seen;
       if refill t then line t seen
       else if seen > 0 then take t seen
       else raise End_of_file
@@ -195,10 +248,15 @@ let input_value t =
   let header = if is_large then 32 else 20 in
   fill header;
   match Marshal.total_size t.buffer t.first with
-  | total ->
+  | total when total >= header ->
+      if total > t.limit then
+        too_long
+          "Concord_aio.input_value: the value has %d bytes, but %d are the \
+           limit of this channel. Raise the limit by set_limit_in"
+          total t.limit;
       fill total;
       Marshal.from_string (take t total) 0
-  | exception Failure _ ->
+  | (_ : int) | (exception Failure _) ->
       t.first <- t.first + header;
       failwith "input_value: bad object"
 

@@ -35,17 +35,19 @@ val with_open_in : string -> (in_channel -> 'a) -> 'a
 (** [with_open_in name f] is [f (open_in name)]. It closes the channel
     afterwards, even if [f] raised. *)
 
-val read_file : string -> string
+val read_file : ?limit:int -> string -> string
 (** [read_file name] is the content of the file, like
     [In_channel.with_open_bin name In_channel.input_all], with Stdlib's
-    exceptions.
+    exceptions. The file must not be longer than [limit], by default 67,108,864
+    bytes (64 MiB). So a FIFO or a device that never ends can't take all memory.
 
     - {b Suspends} while a system thread does all of that, unless the file is in
       memory and not larger than 256 kB.
     - {b Cancelled}, it raises at once. The thread continues, and its data is
       dropped.
     - {b Cost}: that of Stdlib's, and some ten microseconds more if a thread
-      does it. *)
+      does it.
+    - {b Raises} [Sys_error] if the file is longer than [limit]. *)
 
 (** {2 Reading} *)
 
@@ -56,7 +58,10 @@ val input_byte : in_channel -> int
 (** [input_byte] is Stdlib's [input_byte]. *)
 
 val input_line : in_channel -> string
-(** [input_line] is Stdlib's [input_line]. *)
+(** [input_line] is Stdlib's [input_line], but the line must not be longer than
+    the channel's limit, see {!set_limit_in}.
+
+    - {b Raises} [Sys_error] if the line is longer. *)
 
 val input : in_channel -> bytes -> int -> int -> int
 (** [input] is Stdlib's [input]. *)
@@ -65,13 +70,38 @@ val really_input : in_channel -> bytes -> int -> int -> unit
 (** [really_input] is Stdlib's [really_input]. *)
 
 val really_input_string : in_channel -> int -> string
-(** [really_input_string] is Stdlib's [really_input_string]. *)
+(** [really_input_string] is Stdlib's [really_input_string]. The channel's limit
+    doesn't count, because you choose the length. If the peer has sent you this
+    length, check it first. *)
 
 val input_binary_int : in_channel -> int
 (** [input_binary_int] is Stdlib's [input_binary_int]. *)
 
 val input_value : in_channel -> 'a
-(** [input_value channel] reads a value of [output_value], or of Stdlib's. *)
+(** [input_value channel] reads a value of [output_value], or of Stdlib's. As in
+    Stdlib, the value must come from a program that you trust.
+
+    - {b Raises} [Sys_error] if the value is longer than the channel's limit,
+      see {!set_limit_in}. *)
+
+val set_limit_in : in_channel -> int -> unit
+(** [set_limit_in channel limit] makes [limit] the channel's limit, in bytes. It
+    is the length of the longest line (without the newline) for {!input_line},
+    and of the longest value for {!input_value}. At first it is 1,048,576 (1
+    MiB).
+
+    Without a limit, a peer that never sends a newline could take all of your
+    program's memory. The channel needs at most about three times the limit.
+
+    If a line or value is longer, the operation raises [Sys_error]. The message
+    has the name of the function and the limit. The operation has taken nothing
+    from the channel, so it fails again until you raise the limit or take bytes
+    by {!input}. Most programs close the channel.
+
+    - {b Raises} [Invalid_argument] if [limit < 1]. *)
+
+val limit_in : in_channel -> int
+(** [limit_in channel] is the limit of {!set_limit_in}. *)
 
 (** {2 Position and mode} *)
 

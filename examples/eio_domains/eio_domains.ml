@@ -7,12 +7,33 @@ open Lwt.Syntax
 
 let words line = List.length (String.split_on_char ' ' line)
 
+(* The writer of a pipe must not decide how much memory its reader needs. *)
+let longest_line = 4096
+let longest_result = 65536
+
 (* --- Lwt ----------------------------------------------------------------------------- *)
+
+(* [Lwt_io.read_line_opt], which has no limit. *)
+let read_line_opt channel =
+  let line = Buffer.create 80 in
+  let rec next () =
+    let* c = Lwt_io.read_char_opt channel in
+    match c with
+    | None when Buffer.length line = 0 -> Lwt.return_none
+    | None | Some '\n' -> Lwt.return_some (Buffer.contents line)
+    | Some _ when Buffer.length line = longest_line ->
+        Printf.ksprintf Lwt.fail_with "a line is longer than %d bytes"
+          longest_line
+    | Some c ->
+        Buffer.add_char line c;
+        next ()
+  in
+  next ()
 
 (* While the stream is full, Lwt reads nothing, so the pipe applies back-pressure to its
    writer. *)
 let rec read_lines channel lines =
-  let* line = Lwt_io.read_line_opt channel in
+  let* line = read_line_opt channel in
   match line with
   | Some line ->
       let* () = Concord_lwt.Stream.add lines line in
@@ -52,8 +73,21 @@ let pipe_of_lines lines =
   in
   (reader, Thread.create write ())
 
+let read_all channel =
+  let b = Bytes.create (longest_result + 1) in
+  let rec read n =
+    if n > longest_result then
+      Printf.ksprintf failwith "the result is longer than %d bytes"
+        longest_result
+    else
+      match In_channel.input channel b n (Bytes.length b - n) with
+      | 0 -> Bytes.sub_string b 0 n
+      | more -> read (n + more)
+  in
+  read 0
+
 let sum_of reader =
-  In_channel.input_all (Unix.in_channel_of_descr reader)
+  read_all (Unix.in_channel_of_descr reader)
   |> String.split_on_char '\n'
   |> List.filter_map (fun line -> Scanf.sscanf_opt line "%d %d" (fun _ n -> n))
   |> List.fold_left ( + ) 0

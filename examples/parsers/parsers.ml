@@ -62,6 +62,17 @@ let long () =
   Consumer.push parser (Printf.sprintf "%S" text);
   assert (Consumer.finish parser = `String text)
 
+(* The value of a text without an end would need any amount of memory. *)
+let too_long () =
+  let parser = Json_push.create () in
+  Consumer.push parser "[";
+  let rec push n =
+    assert (n <= Json_push.longest);
+    Consumer.push parser "1,";
+    push (n + 2)
+  in
+  try push 1 with Json_push.Too_long -> ()
+
 (* --- Connections --- *)
 
 let descriptors_for_each = 2
@@ -168,5 +179,6 @@ let () =
   in_memory 10_000;
   byte_by_byte 1_000;
   long ();
+  too_long ();
   in_lwt 500;
   in_tasks 10_000
