@@ -132,7 +132,6 @@ let most = 300
 (* The resumer of one task is called. At its [n]th moment a signal handler calls the resumer of
    another task. The result is [false] if there are fewer moments. *)
 let at_moment t n =
-  let me = Thread.self () in
   let waiting () =
     let post = post () in
     let task = fork t (fun () -> wait_in post) in
@@ -141,6 +140,8 @@ let at_moment t n =
   in
   let a, resume_a = waiting () in
   let b, resume_b = waiting () in
+  (* The task stays in this thread now, because it does not suspend. *)
+  let me = Thread.self () in
   let left = ref n and armed = ref false and answer = ref None in
   let handler send =
     if !armed then
@@ -187,7 +188,12 @@ let at_moment t n =
   int "the value with which the second task continues" 2 (Promise.await b.ended);
   interrupted
 
+(* The host's threads inherit the blocked signal, so only [with_handler] lets its caller
+   receive it, and the caller does before [send] returns. Another thread would receive it too
+   late. The process has no other clause, so nothing has to be restored. *)
 let in_a_resumer h () =
+  needs_signals ();
+  ignore (Thread.sigmask SIG_BLOCK [ Moments.signal ] : int list);
   in_task h @@ fun t ->
   let rec go n =
     alive ();

@@ -23,6 +23,7 @@ module Started = struct
   include Fifo
 
   let name = "Concord_fifo in what was started before"
+  let not_offered = [ ("inside", "if run is cancelled, it leaves its tasks") ]
 
   let run f =
     let ended = Promise.create () in

@@ -10,7 +10,13 @@ end)
 module Main = Concord_test_picos.Picos_hosts.Make (struct
   let name = "Moonpool.Main"
   let run f = Moonpool.Main.main (fun _ -> f ())
-  let not_offered = [ signals; ("domains", "it runs on the main thread") ]
+
+  let not_offered =
+    [
+      signals;
+      ("nested", "its tasks are not fibers after an inner loop has ended");
+      ("domains", "it runs on the main thread");
+    ]
 end)
 
 let run () =

@@ -72,7 +72,6 @@ struct
   let not_offered =
     [
       ("inside", "Miou.run blocks the domain");
-      ("backtraces", "Miou does not promise them");
       ("protect", "Miou cannot defer a cancellation");
       ("nested", "Miou runs one loop");
       ("domains", "Miou runs one loop, which owns the other domains");

@@ -3,12 +3,7 @@ open Picos_std_structured
 (* If Picos's schedulers run on several domains, Picos requires this call on the main domain,
    before there are others. *)
 let () = Picos_io_select.configure ()
-
-let usual =
-  [
-    ("inside", "the loop blocks its thread");
-    ("backtraces", "Picos does not promise them");
-  ]
+let blocks = ("inside", "the loop blocks its thread")
 
 module Make (Scheduler : sig
   val name : string
@@ -26,7 +21,7 @@ struct
   let yield = Picos.Fiber.yield
   let cancel = Some (fun _ task -> Promise.terminate task)
   let is_cancellation = function Control.Terminate -> true | _ -> false
-  let not_offered = usual @ Scheduler.not_offered
+  let not_offered = blocks :: Scheduler.not_offered
 end
 
 module Fifo = Make (struct

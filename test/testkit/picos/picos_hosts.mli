@@ -8,7 +8,7 @@ module Make (_ : sig
   val run : (unit -> 'a) -> 'a
 
   val not_offered : (string * string) list
-  (** In addition to ["inside"] and ["backtraces"]. *)
+  (** In addition to ["inside"]. *)
 end) : HOST
 
 module Fifo : HOST
