@@ -23,11 +23,15 @@ type options = {
 
 type outcome = Done of int | Failed of string | Cancelled
 
+(* What the database has of an outcome. *)
+type fate = Stored | Lost | Unknown
+
 type job = {
   id : int;
   n : int;
   stopped : unit Promise.t;  (** Filled if its client deletes the job. *)
-  ended : outcome Promise.t;  (** Filled after the outcome is in the database. *)
+  ended : outcome option Promise.t;
+      (** Filled after the outcome is in the database. [None] if it may be. *)
 }
 
 type t = {
@@ -43,7 +47,9 @@ type t = {
   counters : (string * int Atomic.t) list;
 }
 
-let counters = [ "accepted"; "refused"; "done"; "failed"; "cancelled" ]
+let counters =
+  [ "accepted"; "refused"; "done"; "failed"; "cancelled"; "unknown" ]
+
 let count t name = Atomic.incr (List.assoc name t.counters)
 let with_live t f = Mvar.modify t.live (fun table -> (table, f table))
 
@@ -90,8 +96,9 @@ let log line =
   flush stderr
 
 (* The database may be locked for a while, so this tries again until the time limit. If the
-   grace period ends before that, it has [last_chance] seconds more. If the job still can't be
-   stored, that is reported. *)
+   grace period ends before that, it has [last_chance] seconds more. A statement that has begun is
+   always waited for, because a slow disk may complete it. If the job can't be stored, or may not
+   be stored, that is reported. *)
 let last_chance = 1.
 
 let store t row =
@@ -103,19 +110,30 @@ let store t row =
       Tasks.sleep 0.1;
       add ()
   in
-  let stored =
-    try Tasks.with_timeout t.options.limit add
-    with _ -> Tasks.protect (fun () -> Tasks.with_timeout last_chance add)
-  in
-  if stored = None then log (Printf.sprintf "job %d is lost: %S" row.id !error);
-  stored <> None
+  let lost how = log (Printf.sprintf "job %d %s lost: %S" row.id how !error) in
+  match
+    try Tasks.with_timeout t.options.limit add with
+    | Store.Unanswered as e -> raise e
+    | _ -> Tasks.protect (fun () -> Tasks.with_timeout last_chance add)
+  with
+  | Some () -> Stored
+  | None ->
+      lost "is";
+      Lost
+  | exception Store.Unanswered ->
+      lost "may be";
+      Unknown
 
 (* Once a job is stored, it is also counted and announced, even if this task is cancelled. *)
 let finish t job outcome =
   let status, answer = text_of outcome in
-  let stored = store t { id = job.id; status; answer } in
-  let outcome = if stored then outcome else Failed "the database" in
-  count t (fst (text_of outcome));
+  let outcome =
+    match store t { id = job.id; status; answer } with
+    | Stored -> Some outcome
+    | Lost -> Some (Failed "the database")
+    | Unknown -> None
+  in
+  count t (Option.fold ~none:"unknown" ~some:(fun o -> fst (text_of o)) outcome);
   Tasks.protect (fun () -> with_live t (fun live -> Hashtbl.remove live job.id));
   Promise.fill job.ended outcome;
   Broadcast.send t.news job
@@ -175,9 +193,10 @@ let get t ~seconds id : Message.answer =
       and too_late = Event.wrap (Event.timeout seconds) (fun () -> None)
       and stopping = Event.wrap (Promise.await_evt t.stop) (fun _ -> None) in
       match Event.select [ ended; too_late; stopping ] with
-      | Some outcome ->
+      | Some (Some outcome) ->
           let status, answer = text_of outcome in
           Message.answer `OK (status ^ " " ^ answer)
+      | Some None -> stored t id
       | None -> Message.answer `Accepted "pending")
 
 (* If no worker has taken the job yet, it is withdrawn, and makes room for another one. *)
@@ -201,7 +220,10 @@ let events t : Message.answer =
   let rec follow send =
     match Event.sync next with
     | Some job ->
-        let status, answer = text_of (Promise.await job.ended) in
+        let status, answer =
+          Option.fold ~none:("unknown", "") ~some:text_of
+            (Promise.await job.ended)
+        in
         send (Printf.sprintf "data: job %d %s %s\n\n" job.id status answer);
         follow send
     | None -> ()

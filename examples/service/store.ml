@@ -27,19 +27,37 @@ let count_rows =
 
 let or_fail result = Lwt.bind result Caqti_lwt.or_fail
 
-(* A cancelled caller doesn't wait. If its statement has begun, it runs to its end, and its
-   connection goes back to the pool. Cancelling inside caqti's pool could lose the connection.
-   If it still waits for a connection, the statement never begins. *)
+exception Unanswered
+
+let patience = 5. (* in seconds *)
+
+(* A statement that has begun can't be stopped, and cancelling inside caqti's pool could lose the
+   connection. So if the caller is cancelled then, it still waits for the outcome. Otherwise it
+   would report that nothing was stored, and a slow disk would store the row afterwards. If the
+   statement still waits for a connection, it never begins. *)
 let use t f =
-  let is_wanted = ref true in
+  let is_wanted = ref true and has_begun = ref false in
   let unless_cancelled db =
-    if !is_wanted then f db else Lwt.fail Lwt.Canceled
+    if !is_wanted then begin
+      has_begun := true;
+      f db
+    end
+    else Lwt.fail Lwt.Canceled
   in
-  let used =
-    Lwt.protected (or_fail (Caqti_lwt_unix.Pool.use unless_cancelled t))
+  let used = or_fail (Caqti_lwt_unix.Pool.use unless_cancelled t) in
+  let unanswered () =
+    let* () = Lwt_unix.sleep patience in
+    Lwt.fail Unanswered
   in
-  Lwt.on_cancel used (fun () -> is_wanted := false);
-  used
+  Lwt.catch
+    (fun () -> Lwt.protected used)
+    (function
+      | Lwt.Canceled when !has_begun ->
+          Lwt.no_cancel (Lwt.pick [ Lwt.protected used; unanswered () ])
+      | Lwt.Canceled ->
+          is_wanted := false;
+          Lwt.fail Lwt.Canceled
+      | e -> Lwt.fail e)
 
 (* 3 s is longer than any statement takes. The time limit is needed because an unreachable
    server never answers the last statements. *)

@@ -16,18 +16,25 @@ let push t job =
   in
   if was_empty then Lwt_unix.send_notification t.notification
 
+(* If the caller is cancelled, so is the promise of [f r]. The caller waits for its end all the
+   same, because it may have an outcome nevertheless. Both jobs run in Lwt's domain, in this
+   order. *)
 let call t f =
   let promise, resolver = Eio.Promise.create () in
-  let abandoned = Atomic.make false in
+  let running = ref Lwt.return_unit in
   push t (fun r ->
-      if not (Atomic.get abandoned) then
-        Lwt.on_any (Lwt.apply f r)
-          (Eio.Promise.resolve_ok resolver)
-          (Eio.Promise.resolve_error resolver));
+      let outcome = Lwt.apply f r in
+      running := Lwt.map ignore outcome;
+      Lwt.on_any outcome
+        (Eio.Promise.resolve_ok resolver)
+        (Eio.Promise.resolve_error resolver));
   try Eio.Promise.await_exn promise
-  with Eio.Cancel.Cancelled _ as e ->
-    Atomic.set abandoned true;
-    raise e
+  with Eio.Cancel.Cancelled _ as e -> (
+    push t (fun _ -> Lwt.cancel !running);
+    match Eio.Cancel.protect (fun () -> Eio.Promise.await promise) with
+    | Ok v -> v
+    | Error Lwt.Canceled -> raise e
+    | Error e -> raise e)
 
 (* Creates the notification in the domain that runs the loop, because a notification belongs to
    the loop of its domain. *)

@@ -12,5 +12,6 @@ val with_domain :
 
 val call : 'r t -> ('r -> 'a Lwt.t) -> 'a
 (** [call t f] makes the loop call [f], and waits for the result. Fibers of any
-    domain can use it. If the fiber is cancelled, the result is dropped, and if
-    [f] has not been called yet, it isn't called. *)
+    domain can use it. If the fiber is cancelled, the promise of [f] is, too,
+    and [call] waits for its end. If the promise has a value nevertheless,
+    [call] returns it. *)

@@ -24,6 +24,9 @@ type options = {
 
 type outcome = Done of int | Failed of string | Cancelled
 
+(* What the database has of an outcome. *)
+type fate = Stored | Lost | Unknown
+
 (* [state], one per job
 
    State       Left by            To
@@ -42,9 +45,9 @@ type job = {
   state : state Atomic.t;
   stopped : unit Promise.t;  (** Resolved if its client deletes the job. *)
   stop_it : unit Promise.u;
-  ended : outcome Promise.t;
-      (** Resolved after the outcome is in the database. *)
-  end_it : outcome Promise.u;
+  ended : outcome option Promise.t;
+      (** Resolved after the outcome is in the database. [None] if it may be. *)
+  end_it : outcome option Promise.u;
 }
 
 (* [jobs] is unbounded, and [room] counts how many more jobs may be added. So a withdrawn job
@@ -66,6 +69,7 @@ type t = {
   finished : int Atomic.t;
   failed : int Atomic.t;
   cancelled : int Atomic.t;
+  unknown : int Atomic.t;
 }
 
 let with_live t f = Stdlib.Mutex.protect t.mutex (fun () -> f t.live)
@@ -127,12 +131,13 @@ let log line =
   flush stderr
 
 (* The database may be locked for a while, so this tries again until the time limit. If the
-   grace period ends before that, it has [last_chance] seconds more. If the job still can't be
-   stored, that is reported. *)
+   grace period ends before that, it has [last_chance] seconds more. A statement that has begun is
+   always waited for, because a slow disk may complete it. If the job can't be stored, or may not
+   be stored, that is reported. *)
 let last_chance = 0.5
 
 let store t row =
-  let error = ref "" in
+  let error = ref "the database does not answer" in
   let rec add () =
     try Lwt_domain.call t.database (Store.add row)
     with Caqti.Error.Exn e ->
@@ -140,24 +145,35 @@ let store t row =
       Time.sleep t.clock 0.1;
       add ()
   in
-  let stored =
+  let lost how = log (Printf.sprintf "job %d %s lost: %s" row.id how !error) in
+  match
     try within t t.options.limit add
     with Cancel.Cancelled _ ->
       Cancel.protect (fun () -> within t last_chance add)
-  in
-  if stored = None then log (Printf.sprintf "job %d is lost: %s" row.id !error);
-  stored <> None
+  with
+  | Some () -> Stored
+  | None ->
+      lost "is";
+      Lost
+  | exception Store.Unanswered ->
+      lost "may be";
+      Unknown
 
 (* Once a job is stored, it is also counted and announced, because no later step suspends. *)
 let finish t job outcome =
   let status, answer = text_of outcome in
-  let stored = store t { id = job.id; status; answer } in
-  let outcome = if stored then outcome else Failed "the database" in
+  let outcome =
+    match store t { id = job.id; status; answer } with
+    | Stored -> Some outcome
+    | Lost -> Some (Failed "the database")
+    | Unknown -> None
+  in
   Atomic.incr
     (match outcome with
-    | Done _ -> t.finished
-    | Failed _ -> t.failed
-    | Cancelled -> t.cancelled);
+    | Some (Done _) -> t.finished
+    | Some (Failed _) -> t.failed
+    | Some Cancelled -> t.cancelled
+    | None -> t.unknown);
   with_live t (fun live -> Hashtbl.remove live job.id);
   Promise.resolve job.end_it outcome
 
@@ -234,9 +250,10 @@ let get t id ~seconds : Message.answer =
         None
       in
       match Fiber.any [ ended; too_late; stopping ] with
-      | Some outcome ->
+      | Some (Some outcome) ->
           let status, answer = text_of outcome in
           Message.answer `OK (status ^ " " ^ answer)
+      | Some None -> stored t id
       | None -> Message.answer `Accepted "pending")
 
 (* If no worker has taken the job yet, it is withdrawn, and makes room for another one. *)
@@ -258,6 +275,7 @@ let metrics t =
          ("done", Atomic.get t.finished);
          ("failed", Atomic.get t.failed);
          ("cancelled", Atomic.get t.cancelled);
+         ("unknown", Atomic.get t.unknown);
          ("queued", t.options.capacity - Semaphore.get_value t.room);
        ])
 
@@ -361,6 +379,7 @@ let run options =
       finished = Atomic.make 0;
       failed = Atomic.make 0;
       cancelled = Atomic.make 0;
+      unknown = Atomic.make 0;
     }
   in
   Printf.printf "http://localhost:%d/\n%!" (Web.port socket);

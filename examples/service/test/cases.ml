@@ -149,6 +149,17 @@ let abandon_load load =
 let or_fail = Caqti_lwt.or_fail
 let statement text = Caqti.Templater.(static T.(unit -->. unit)) text
 
+let with_connection child f =
+  let* connection =
+    Lwt.bind
+      (Caqti_lwt_unix.connect (Uri.of_string (Child.database child)))
+      or_fail
+  in
+  let module Db = (val connection : Caqti_lwt.CONNECTION) in
+  Lwt.finalize
+    (fun () -> f (fun text -> Lwt.bind (Db.exec (statement text) ()) or_fail))
+    Db.disconnect
+
 (* With this lock a statement fails at once in SQLite, but waits in PostgreSQL. *)
 let locking database =
   if String.starts_with ~prefix:"sqlite3:" database then [ "BEGIN EXCLUSIVE" ]
@@ -187,6 +198,7 @@ let check_books ~lost (ended : Child.ended) accepted store =
   let metric name = count name ended.metrics in
   check_int "accepted = done + failed + cancelled" (metric "accepted")
     (metric "done" + metric "failed" + metric "cancelled");
+  check_int "unknown" 0 (metric "unknown");
   let* rows = Store.counts store in
   check_int "done" (metric "done") (count "done" rows);
   check_int "failed" (metric "failed") (count "failed" rows + lost);

@@ -16,6 +16,10 @@ val end_load : load -> unit Lwt.t
 val with_locked : Child.t -> (unit -> 'a Lwt.t) -> 'a Lwt.t
 (** Runs the function while another connection locks the file of SQLite. *)
 
+val with_connection :
+  Child.t -> ((string -> unit Lwt.t) -> 'a Lwt.t) -> 'a Lwt.t
+(** Passes a function that executes a statement in the database. *)
+
 val poll : string -> (unit -> bool Lwt.t) -> unit Lwt.t
 (** Waits for the condition, and fails after some time. *)
 

@@ -81,6 +81,7 @@ let () =
                   ("few descriptors", Claims.few_descriptors);
                   ("no descriptor", Claims.no_descriptor);
                   ("deaf clients", Claims.deaf);
+                  ("a slow disk", Claims.slow);
                 ]
             @
             if Race.long then
