@@ -65,8 +65,8 @@
       system can wait for, and leave it set. Other processes that have the same
       file open share the flag. [read] and [write], and {!stdin}, {!stdout} and
       {!stderr}, don't set it on the descriptors 0, 1 and 2. Instead, they wait
-      until the descriptor is ready. Then they block if another process was
-      faster.
+      until the descriptor is ready. Then they block if another process, or
+      another thread, was faster.
     - {b Cost} is that of the system call, if nothing has to wait. An operation
       on a descriptor needs two more system calls, which ask for the kind of the
       descriptor and whether it is non-blocking. A channel does this once.

@@ -122,20 +122,24 @@ let operation is_found =
 
 let readiness = operation is_ready
 
+(* When the resumed task runs, another one may have read what had come. *)
+let event descriptor =
+  let confirm () = is_ready descriptor in
+  Event.make_by (Tentative confirm) readiness descriptor ()
+
 let wait ?unless ~tried owner direction =
   let refer () =
     Owner.refer owner;
     owner
   in
   let descriptor = { direction; fd = Owner.descr owner; refer } in
+  let ready () =
+    if tried then Event.make readiness descriptor () else event descriptor
+  in
   match unless with
   | None when tried -> Concord.Private.Operation.wait readiness descriptor ()
-  | None -> Structure_kit.wait readiness descriptor ()
-  | Some promise ->
-      Event.select
-        [
-          Event.make readiness descriptor (); Concord.Promise.await_evt promise;
-        ]
+  | None -> Event.sync (ready ())
+  | Some promise -> Event.select [ ready (); Concord.Promise.await_evt promise ]
 
 (* A task can't be suspended while an event is tried. A close takes only a moment, so the
    thread yields until it has ended. *)
@@ -143,11 +147,7 @@ let descriptor fd direction =
   let wait (_ : _ Concord.Promise.t) = Thread.yield () in
   { direction; fd; refer = (fun () -> Owner.find ~wait "poll" fd) }
 
-(* When the resumed task runs, another one may have read what had come. *)
-let evt fd direction =
-  let descriptor = descriptor fd direction in
-  let confirm () = is_ready descriptor in
-  Event.make_by (Tentative confirm) readiness descriptor ()
+let evt fd direction = event (descriptor fd direction)
 
 (* Each synchronisation has a fresh cell for the value, so that the event can be performed any
    number of times. *)

@@ -10,7 +10,8 @@ val wait :
 (** Suspends the calling task until the descriptor may be ready, or the promise
     is filled. It has a reference to the owner. With [~tried:true], the caller's
     system call has just found that it would have to wait, so the system isn't
-    asked again before the task suspends.
+    asked again before the task suspends. With [~tried:false], the descriptor
+    was ready just before [wait] returns.
 
     - {b Raises} [Unix.Unix_error] with [EBADF] if the owner is closing. *)
 

@@ -186,6 +186,37 @@ let read_by_another run () =
   int "both" 2 !got;
   List.iter Aio.close [ from; to_ ]
 
+(* The same on a standard descriptor, where a read that is too early blocks the thread. *)
+let read_by_another_of_standard () =
+  with_pipe @@ fun from to_ ->
+  as_standard Unix.stdin from @@ fun () ->
+  Aio.run @@ fun () ->
+  let got = ref 0 in
+  let read () =
+    int "read" 1 (Aio.read Unix.stdin (Bytes.create 1) 0 1);
+    incr got
+  in
+  let tasks = [ Fifo.fork read; Fifo.fork read ] in
+  until_waiting 2;
+  put to_ "x";
+  (* If the loop is blocked, this lets it continue, too late for the first check. *)
+  let is_over = Atomic.make false in
+  let join =
+    thread (fun () ->
+        let until = Unix.gettimeofday () +. 10. in
+        while (not (Atomic.get is_over)) && Unix.gettimeofday () < until do
+          Thread.delay 0.001
+        done;
+        put to_ "y")
+  in
+  eventually "one" ~pause (fun () -> !got > 0);
+  int "one" 1 !got;
+  until_waiting 1;
+  Atomic.set is_over true;
+  List.iter Fifo.join tasks;
+  join ();
+  List.iter Unix.close [ from; to_ ]
+
 let () =
   Check.run "aio: stale"
     [
@@ -201,5 +232,6 @@ let () =
         [
           test "in run" (read_by_another Aio.run);
           test "in a fifo" (read_by_another (fun f -> Fifo.run f));
+          test "read of stdin" read_by_another_of_standard;
         ] );
     ]
