@@ -67,6 +67,14 @@ let address =
   in
   Arg.conv (parse, print)
 
+let positive =
+  let parse text =
+    match Arg.conv_parser Arg.float text with
+    | Ok seconds when not (seconds > 0.) -> Error (`Msg "must be positive")
+    | parsed -> parsed
+  in
+  Arg.conv (parse, Arg.conv_printer Arg.float)
+
 let command =
   Cmd.v
     (Cmd.info "ftp" ~doc:"an FTP server in trampolined style")
@@ -83,7 +91,7 @@ let command =
           "The folder in the root in which clients can store new files."
       $ option "max-sessions" Arg.int ~default:1000 ~docv:"N"
           "How many clients are served at a time. The server refuses more."
-      $ option "patience" Arg.float ~default:60. ~docv:"SECONDS"
+      $ option "patience" positive ~default:60. ~docv:"SECONDS"
           "How long a session waits for its client.")
 
 let () = exit (Cmd.eval' command)

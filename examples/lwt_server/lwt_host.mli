@@ -1,4 +1,4 @@
-(** The host of the server on Lwt, like [Eio_host] of the other example on Eio.
+(** The host of the server on Lwt, like [Eio_host] in examples/http on Eio.
 
     The handlers would be the same with the server of [cohttp-lwt-unix]. It is
     not used here, because version 6.3 has these faults:

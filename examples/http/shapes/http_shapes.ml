@@ -425,8 +425,10 @@ let cases with_server server =
     with_server options (fun port -> List.iter (check port ~page) shapes)
   in
   let all = List.concat_map snd quick in
+  (* The machine may be busy. *)
+  let patient = [ "--transfer-timeout=20" ] in
   let leaving () =
-    with_server [] (fun port ->
+    with_server patient (fun port ->
         List.iter (leave port) all;
         check port ~page (List.hd all))
   in
@@ -435,7 +437,7 @@ let cases with_server server =
   in
   [
     ( "shapes of requests",
-      List.map (fun (name, shapes) -> case name (run [] shapes)) quick
+      List.map (fun (name, shapes) -> case name (run patient shapes)) quick
       @ [
           case "slow clients" (run [ "--transfer-timeout=0.3" ] (slow server));
           case "clients that leave" leaving;

@@ -321,6 +321,22 @@ let rec skip_to line input =
   let* read = Lwt_io.read_line input in
   if read = line then Lwt.return_unit else skip_to line input
 
+(* HTTP/1.0 has no chunks, so the events come as they are. *)
+let without_chunks () =
+  with_service [] (fun _ port ->
+      Client.connected port "GET /events HTTP/1.0\r\n\r\n" (fun input ->
+          let* status = Lwt_io.read_line input in
+          Alcotest.(check string)
+            "status" "HTTP/1.1 200 OK" (String.trim status);
+          let* () = skip_to "" input in
+          let* id = post port 10 in
+          let* event = Lwt_io.read_line input in
+          Alcotest.(check string)
+            "event"
+            (Printf.sprintf "data: job %d done 4" id)
+            event;
+          Lwt.return_unit))
+
 let rec count_events input ~last ~seen ~missed =
   let* line = Lwt_io.read_line input in
   let starts prefix = String.starts_with ~prefix line in

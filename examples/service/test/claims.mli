@@ -38,6 +38,9 @@ val no_descriptor : program:string -> unit -> unit
 val deaf : program:string -> unit -> unit
 (** Clients that read nothing don't keep the service from ending. *)
 
+val without_chunks : unit -> unit
+(** A client of HTTP/1.0 can read events. *)
+
 val read_slowly : unit -> unit
 (** A client that reads events slowly is told how many it has missed. A client
     that doesn't read at all is cut off after the grace period. *)

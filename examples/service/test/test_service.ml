@@ -61,6 +61,7 @@ let () =
                ("deleted jobs", Claims.deleted);
                ("a job that takes too long", Claims.limited);
                ("a client that disconnects", Claims.disconnected);
+               ("events without chunks", Claims.without_chunks);
                ("slow clients of events", Claims.read_slowly);
                ("clients that wait at SIGTERM", Claims.stopped);
                ("SQLite, locked", fun () -> Claims.locked ~database:None);
