@@ -100,10 +100,12 @@ val is_empty : t -> bool
     the thread comes. Other tasks may lock the mutex before it, and overtake the
     tasks behind it too.
 
-    - At most 100 locks overtake it. If it finds the mutex locked, it becomes
-      the first of the queue again.
-    - One millisecond after it was first woken, the mutex is handed to it
-      directly.
+    - At most 100 locks overtake it, and none later than a millisecond after it
+      was first woken. If it finds the mutex locked, it becomes the first of the
+      queue again, but the count and the time go on.
+    - After that, the mutex is kept for it while it is on its way, or is handed
+      to it directly if it waits. So if it takes long to wake, because other
+      code of its domain computes, the others wait for it.
     - Alternatives of a choice are never woken in vain.
 
     {!Semaphore}, {!Rwlock} and {!Mvar} do the same. If you need strict order,

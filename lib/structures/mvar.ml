@@ -31,8 +31,10 @@
 
    In each state, one nudged task may be on its way ({!Nudge}). Until it arrives, nothing is
    given to [ts]. Other tasks may take from a full box meanwhile. But if too many have
-   overtaken the nudged task, they wait in [ts]. This ends when the nudged task has taken the
-   value, waits again as the first of [ts], or gives up ([give_up]).
+   overtaken the nudged task, or for too long, they wait in [ts]. This ends when the nudged task
+   has taken the value, waits again as the first of [ts], or gives up ([give_up]). If it waits
+   again, the line still has the number and the time, until the task leaves [ts]. Then it is
+   nudged again, if more may overtake it, and otherwise it is given the value.
 
    A put that waited may return a moment before its value is in the box. Until then the box is
    [Held], so a task that takes waits for the value, and one that only tries finds nothing. *)
@@ -45,7 +47,9 @@ type 'a line = {
   takers : (request, 'a) Waiters.t;
   overtaken : int;
       (** The number of tasks that have overtaken the nudged task. It is
-          [nobody] if no task is nudged, and [in_order] if none ever is. *)
+          [nobody] if no task is nudged, and [in_order] if none ever is. If the
+          nudged task waits again, it is [in_vain] of the number. *)
+  since : int;  (** When it was first nudged. Only for a task that is nudged. *)
 }
 
 type 'a state =
@@ -61,12 +65,22 @@ type 'a t = 'a state Atomic.t
 
 let nobody = -1
 let in_order = -2
-let no_line = { takers = Waiters.empty; overtaken = nobody }
-let line_in_order = { takers = Waiters.empty; overtaken = in_order }
+let in_vain overtaken = -3 - overtaken
+let[@inline] is_in_vain overtaken = overtaken < in_order
+let no_line = { takers = Waiters.empty; overtaken = nobody; since = 0 }
+let line_in_order = { no_line with overtaken = in_order }
 
-let[@inline] line takers overtaken =
-  if overtaken = nobody && Waiters.is_empty takers then no_line
-  else { takers; overtaken }
+(* A task that has come in vain is in [takers]. *)
+let[@inline] with_takers takers line =
+  if
+    Waiters.is_empty takers
+    && (line.overtaken = nobody || is_in_vain line.overtaken)
+  then no_line
+  else { line with takers }
+
+let with_nobody line =
+  if Waiters.is_empty line.takers then no_line
+  else { line with overtaken = nobody }
 
 let empty = Empty no_line
 let full v = Full (v, Waiters.empty, no_line)
@@ -85,16 +99,30 @@ let create ?name ?(in_order = false) v =
 let[@inline] held line putters = Held { by = Holders.unknown; line; putters }
 let not_held () = assert false (* only the holder leaves [Held] *)
 let is_coming line = line.overtaken >= 0
-let not_coming now = if is_coming now then line now.takers nobody else now
-let without_first now = line (Waiters.tail now.takers) now.overtaken
+let not_coming line = if is_coming line then with_nobody line else line
+
+(* If a task has come in vain, it is the first one. *)
+let without_first line =
+  let rest = with_takers (Waiters.tail line.takers) line in
+  if is_in_vain rest.overtaken then with_nobody rest else rest
 
 (* Only a task that wants to hold the box is nudged. A task that takes or reads doesn't keep
    the box from others, so it may be slow to wake up. Besides, if a task puts a value and then
    takes one, it must not get its own value while another task waits for it. *)
 let is_to_be_nudged (w : (request, _) Waiter.t) line =
   match w.arg.purpose with
-  | Hold _ -> line.overtaken = nobody && Nudge.is_due w.arg.comes
-  | Take | Read -> false
+  | Hold _ when Nudge.is_due w.arg.comes ->
+      if is_in_vain line.overtaken && Nudge.is_over w.arg.comes then
+        Nudge.may_overtake ~overtaken:(in_vain line.overtaken) ~since:line.since
+      else line.overtaken = nobody || is_in_vain line.overtaken
+  | Hold _ | Take | Read -> false
+
+(* The line after its first waiter [w] was nudged. *)
+let nudged (w : (request, _) Waiter.t) line =
+  let takers = Waiters.tail line.takers in
+  if is_in_vain line.overtaken && Nudge.is_over w.arg.comes then
+    { line with takers; overtaken = in_vain line.overtaken }
+  else { takers; overtaken = 0; since = Nudge.now_ns () }
 
 (* The holder has [v] for the waiting tasks. [result] is the result of its own operation. *)
 let rec give result v : _ -> _ Step.t = function
@@ -105,10 +133,9 @@ let rec give result v : _ -> _ Step.t = function
   | Held { by; line; putters } ->
       let w = Waiters.head line.takers in
       if is_to_be_nudged w line then
-        let line = { (without_first line) with overtaken = 0 } in
         Hand_over
           {
-            state = Full (v, putters, line);
+            state = Full (v, putters, nudged w line);
             waiter = w;
             outcome = Nudge.outcome;
             accepted = Done result;
@@ -152,8 +179,10 @@ and hand_to_putter result line putters : _ Step.t =
       refused = Then (vacate result);
     }
 
-let may_take request line =
-  line.overtaken < Nudge.most || Nudge.is_over request.comes
+let may_take request { overtaken; since; _ } =
+  overtaken < 0
+  || Nudge.is_over request.comes
+  || Nudge.may_overtake ~overtaken ~since
 
 (* The line after the task of [request] has taken the value. *)
 let taken_from request line =
@@ -203,11 +232,17 @@ let change_line change = function
   | Held h -> Held { h with line = change h.line }
 
 let takers change w state =
-  change_line (fun now -> line (change now.takers w) now.overtaken) state
+  change_line (fun line -> with_takers (change line.takers w) line) state
 
 (* The task was nudged, but comes in vain. It waits again, so it is no longer on its way. *)
 let takers_again w state =
-  takers Waiters.push_first w (change_line not_coming state)
+  let again line =
+    let takers = Waiters.push_first line.takers w in
+    if is_coming line then
+      { line with takers; overtaken = in_vain line.overtaken }
+    else with_takers takers line
+  in
+  change_line again state
 
 let putters change w = function
   | Empty _ as state -> state

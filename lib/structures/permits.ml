@@ -19,7 +19,8 @@
    serve            the first waiter leaves its queue, fewer free  any task, if the surplus is
                                                                    enough; it resumes the waiter
                     the first waiter leaves its queue, more        the same, if the waiter's
-                    promised                                       thread sleeps; it nudges it
+                    promised                                       thread sleeps, and more may
+                                                                   overtake; it nudges it
    take, returning* fewer free, fewer promised                     the nudged task
    return in vain   fewer promised, the task first in its queue    the nudged task, if too few
                                                                    are free
@@ -46,6 +47,13 @@
    until the thread is awake. Its permits stay free, and other tasks may overtake it until it
    comes.
 
+   A round begins when a task is nudged for the first time, while no nudged task is on its way
+   or waits again after it came in vain. These are [outstanding]. [overtaken] counts the tasks
+   that have overtaken since the round began, at the time [since]. The round ends when none is
+   outstanding. So it is at least as old as the first nudge of each of them, and none is
+   overtaken by more tasks, or for longer, than [Nudge.may_overtake] allows. A task that comes
+   in vain is pushed to the front of its queue, so it is enough to look at the head.
+
    [promised] may be too low for a moment, because a task that was not nudged may give up too
    (see [Nudge.give_up]). In that case one waiter more is served, and a nudged task comes in
    vain. [promised] would stay too high only if a nudged task never continued, which clause H3
@@ -62,6 +70,7 @@ type waiters = (request, unit) Waiters.t
 type rare = {
   promised : int;
   overtaken : int;
+  since : int;
   second : waiters;
   known : Holders.t list;
   in_order : bool;
@@ -77,10 +86,13 @@ let request amount =
 
 (* --- States --------------------------------------------------------------- *)
 
+let no_round = -1
+
 let plain =
   {
     promised = 0;
     overtaken = 0;
+    since = no_round;
     second = Waiters.empty;
     known = [];
     in_order = false;
@@ -96,22 +108,31 @@ let idle_taken = Array.init (few + 1) (fun taken -> idle (all - taken))
 let[@inline] few_free n = Array.unsafe_get idle_free n
 let[@inline] few_taken n = Array.unsafe_get idle_taken n
 
-(* Uses the constants where possible, because the fast paths of the callers compare a state
-   with them by [==]. *)
-let state free first rare =
-  if not (rare == plain && Waiters.is_empty first) then { free; first; rare }
-  else if free <= few then few_free free
-  else if all - free <= few then few_taken (all - free)
-  else idle free
-
 (* Replaces [rare] by the constant [plain] if both mean the same. *)
 let rarely rare =
   if
-    rare.promised = 0
+    rare.promised = 0 && rare.since = no_round
     && Waiters.is_empty rare.second
     && List.is_empty rare.known && not rare.in_order
   then plain
   else rare
+
+(* If no task waits, and none is on its way, there is no round. *)
+let[@inline never] at_rest rare =
+  if rare.since <> no_round && rare.promised = 0 && Waiters.is_empty rare.second
+  then rarely { rare with overtaken = 0; since = no_round }
+  else rare
+
+(* Uses the constants where possible, because the fast paths of the callers compare a state
+   with them by [==]. *)
+let state free first rare =
+  let rare =
+    if rare != plain && Waiters.is_empty first then at_rest rare else rare
+  in
+  if not (rare == plain && Waiters.is_empty first) then { free; first; rare }
+  else if free <= few then few_free free
+  else if all - free <= few then few_taken (all - free)
+  else idle free
 
 let make ?(in_order = false) free =
   Atomic.make (state free Waiters.empty (rarely { plain with in_order }))
@@ -123,8 +144,7 @@ let less_promised request rare =
   if rare.promised = 0 then rare
   else
     let promised = Int.max 0 (rare.promised - request.amount) in
-    let overtaken = if promised = 0 then 0 else rare.overtaken in
-    rarely { rare with promised; overtaken }
+    rarely { rare with promised }
 
 let and_known request rare =
   if request.owner == Holders.unknown then rare
@@ -146,6 +166,8 @@ let are_unknown request rare =
 let entered request s rare =
   state (s.free - request.amount) s.first (and_known request rare)
 
+let may_overtake { overtaken; since; _ } = Nudge.may_overtake ~overtaken ~since
+
 (* Three kinds of tasks may take: a nudged task, because the promised permits are kept for it,
    a task that comes before all waiters, and a task that overtakes a nudged one. *)
 let take request s : _ Step.t =
@@ -155,13 +177,29 @@ let take request s : _ Step.t =
     Return (entered request s (less_promised request rare), ())
   else if Waiters.is_empty s.first && request.amount <= s.free - rare.promised
   then Return (entered request s rare, ())
-  else if rare.promised > 0 && rare.overtaken < Nudge.most then
+  else if rare.promised > 0 && may_overtake rare then
     let rare = { rare with overtaken = rare.overtaken + 1 } in
     Return (entered request s rare, ())
   else Wait
 
+(* Whether the head has come in vain. *)
+let is_over waiters =
+  (not (Waiters.is_empty waiters))
+  && Nudge.is_over (Waiters.head waiters).Waiter.arg.comes
+
+(* [request] is that of the first waiter. *)
+let is_within_round request rare =
+  rare.since <> no_round
+  && (rare.promised > 0 || Nudge.is_over request.comes || is_over rare.second)
+
 let is_to_be_nudged request rare =
-  Nudge.is_due request.comes && not rare.in_order
+  Nudge.is_due request.comes && (not rare.in_order)
+  && ((not (is_within_round request rare)) || may_overtake rare)
+
+let nudged request rare =
+  let promised = rare.promised + request.amount in
+  if is_within_round request rare then { rare with promised }
+  else { rare with promised; overtaken = 0; since = Nudge.now_ns () }
 
 let left request s =
   state (s.free + request.amount) s.first (without_known request s.rare)
@@ -183,10 +221,9 @@ and serve_head s waiters first rare =
     Become (state s.free first rare, then_serve)
   else if amount > surplus then Return (s, ())
   else if is_to_be_nudged w.arg rare then
-    let rare = { rare with promised = rare.promised + amount } in
     Hand_over
       {
-        state = state s.free first rare;
+        state = state s.free first (nudged w.arg rare);
         waiter = w;
         outcome = Nudge.outcome;
         accepted = then_serve;

@@ -23,8 +23,11 @@ type rare = private {
   promised : int;
       (** The number of free permits for which nudged tasks come. *)
   overtaken : int;
-      (** The number of tasks that have overtaken those, since none of them
-          came. *)
+      (** The number of tasks that have overtaken a nudged task in the present
+          round. *)
+  since : int;
+      (** The time at which the round began, of [Nudge.now_ns], or negative if
+          there is none. *)
   second : waiters;  (** The waiting tasks that stand aside. *)
   known : Holders.t list;  (** The known holders. *)
   in_order : bool;  (** If it is [true], no task is nudged. *)

@@ -1,22 +1,18 @@
-type nudged = Not_yet | Patient of int  (** Its time. *) | Impatient
-type t = { thread : Sleeper.t; nudged : nudged }
+type t = { thread : Sleeper.t; is_over : bool }
 
-let of_thread thread = { thread; nudged = Not_yet }
+let of_thread thread = { thread; is_over = false }
 let never = of_thread Sleeper.never
-let is_due t = Sleeper.is_asleep t.thread && t.nudged != Impatient
-let is_over t = t.nudged != Not_yet
+let[@inline] is_due t = Sleeper.is_asleep t.thread
+let[@inline] is_over t = t.is_over
 let outcome = Error Operation.Nudged
 let most = 100
 let patience_ns = 1_000_000
-let of_nudged thread = { thread; nudged = Patient (Sleeper.now_ns ()) }
-let of_impatient thread = { thread; nudged = Impatient }
+let of_nudged thread = { thread; is_over = true }
+let again t = if t.is_over then t else of_nudged t.thread
+let now_ns = Sleeper.now_ns
 
-let again t =
-  match t.nudged with
-  | Not_yet -> of_nudged t.thread
-  | Patient since when Sleeper.now_ns () - since > patience_ns ->
-      of_impatient t.thread
-  | Patient _ | Impatient -> t
+let may_overtake ~overtaken ~since =
+  overtaken < most && now_ns () - since <= patience_ns
 
 type ('t, 'x, 'a) waiting = {
   operation : ('t, 'x, 'a) Operation.t;

@@ -4,14 +4,15 @@
     to wait for it. Then they would fall asleep too, and such a convoy doesn't
     dissolve. So a structure isn't handed over to a task in a sleeping thread.
     Instead, the structure {e nudges} the task. This means that the structure
-    stays free, and the task tries again. Until then, at most {!most} other
-    tasks may overtake it. If it comes in vain, it goes to the front of its
-    queue. After {!patience_ns}, the structure is handed to it as to any other
-    task.
+    stays free, and the task tries again. If it comes in vain, it goes to the
+    front of its queue, and is nudged again. From the first nudge on, at most
+    {!most} other tasks may overtake it, and only for {!patience_ns}. After
+    that, the structure is kept for it while it is on its way, and is handed to
+    it as to any other task if it waits.
 
-    The structure's state records that a nudged task is on its way, and how many
-    tasks have overtaken it. This module does the task's part. Only {!wait}
-    suspends. *)
+    The structure's state records that a nudged task is on its way, how many
+    tasks have overtaken it, and since when. It keeps these two while the task
+    waits again. This module does the task's part. Only {!wait} suspends. *)
 
 type t
 (** Part of the argument with which a task waits. *)
@@ -21,7 +22,7 @@ val never : t
 
 val is_due : t -> bool
 (** [is_due t] is [true] if the task should be nudged, because its thread
-    sleeps. *)
+    sleeps. {!may_overtake} may forbid it. *)
 
 val is_over : t -> bool
 (** [is_over t] is [true] if the task was nudged before. It is on its way, or
@@ -35,7 +36,16 @@ val most : int
 (** The number of tasks that may overtake. *)
 
 val patience_ns : int
-(** The time after which the structure is handed over, in nanoseconds. *)
+(** The time after which no task may overtake, in nanoseconds. *)
+
+val now_ns : unit -> int
+(** The clock of [since] below. *)
+
+val may_overtake : overtaken:int -> since:int -> bool
+(** [may_overtake ~overtaken ~since] is [true] if one task more may overtake a
+    task that was first nudged at the time [since], and has been overtaken by so
+    many. If it is [false], the task isn't nudged again either. {b Cost}: a
+    reading of the clock. *)
 
 type ('t, 'x, 'a) waiting = {
   operation : ('t, 'x, 'a) Operation.t;  (** Also the operation of the event. *)
@@ -68,11 +78,7 @@ val of_thread : Sleeper.t -> t
 (** A task in this thread that was not nudged. *)
 
 val of_nudged : Sleeper.t -> t
-(** A task in this thread that was nudged just now. *)
-
-val of_impatient : Sleeper.t -> t
-(** A task in this thread that was nudged {!patience_ns} ago. *)
+(** A task in this thread that was nudged. *)
 
 val again : t -> t
-(** [again t] is the same task, when it is nudged or has come in vain. It
-    {!is_due} until {!patience_ns} have passed since the first time. *)
+(** [again t] is the same task, when it is nudged or has come in vain. *)

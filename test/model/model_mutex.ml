@@ -32,6 +32,16 @@ let choose name mutex =
 let try_keep name mutex =
   make name (fun () -> if Mutex.try_lock mutex then "has" else "busy")
 
+let try_twice name mutex =
+  make name @@ fun () ->
+  for _ = 1 to 2 do
+    if Mutex.try_lock mutex then begin
+      Buffer.add_string order name;
+      Mutex.unlock mutex
+    end
+  done;
+  "ok"
+
 let is_of (owner : Waits.holder) actor =
   Who.same owner.by (Model.who actor.task)
 
@@ -170,14 +180,25 @@ let check_looks check =
       ([ a ], [ owner; Run (look "b" m); Cancel a ]))
     [ "a=cancelled b=ok b unlocked"; "a=ok b=ok ab unlocked" ]
 
-(* The waiters are tasks of sleeping threads, so they are nudged. *)
-let check_nudged check =
+(* The waiters are tasks of sleeping threads, so they are nudged. If it is [late] as soon as a
+   task was nudged, no other task overtakes it. *)
+let check_nudged check ~late =
+  let unless_late outcomes = if late then [] else outcomes in
   check "a sleeper waits, another comes"
     (fun m ->
       let owner = owned m in
       let a = lock "a" m in
       ([ a ], [ owner; Run (lock "b" m) ]))
-    [ "a=ok b=ok ab unlocked"; "a=ok b=ok ba unlocked" ];
+    ([ "a=ok b=ok ab unlocked" ] @ unless_late [ "a=ok b=ok ba unlocked" ]);
+  (* One task may overtake, even if the sleeper comes in vain in between. *)
+  check "a sleeper waits, another tries twice"
+    (fun m ->
+      let owner = owned m in
+      ([ lock "a" m ], [ owner; Run (try_twice "b" m) ]))
+    ([
+       "a=ok b=ok a unlocked"; "a=ok b=ok ab unlocked"; "a=ok b=ok abb unlocked";
+     ]
+    @ unless_late [ "a=ok b=ok ba unlocked"; "a=ok b=ok bab unlocked" ]);
   Model.sometimes (fun () ->
       check "two sleepers wait, the first is cancelled"
         (fun m ->
@@ -217,9 +238,11 @@ let () =
   check_all (check_made Mutex.create);
   check_looks (check_made Mutex.create);
   Sleeper.asleep := true;
-  check_nudged (check_made Mutex.create);
+  check_nudged ~late:false (check_made Mutex.create);
   Sleeper.step_ns := 2 * Nudge.patience_ns;
-  check_nudged (fun name -> check_made Mutex.create (name ^ ", soon impatient"));
+  check_nudged ~late:true (fun name ->
+      check_made Mutex.create (name ^ ", soon late"));
+  Sleeper.step_ns := 0;
   Model.sometimes (fun () -> check_nudged_once (check_made Mutex.create));
   Sleeper.asleep := false;
   Waits.kept := true;

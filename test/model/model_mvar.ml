@@ -118,15 +118,58 @@ let cancellations () =
     ~rest:(function
       | w :: _ -> " full " ^ string_of_int (w + 1) | [] -> " empty")
 
-(* The waiters are tasks of sleeping threads, so they are nudged. *)
-let check_nudged what =
+let order = Buffer.create 16
+
+let modify_in_order name box =
+  make name (fun () ->
+      Mvar.modify box (fun v ->
+          Buffer.add_string order name;
+          (v, "ok")))
+
+let take_and_put_twice name box =
+  make name @@ fun () ->
+  for _ = 1 to 2 do
+    match Mvar.take_available box with
+    | None -> ()
+    | Some v ->
+        Buffer.add_string order name;
+        Mvar.put box v
+  done;
+  "ok"
+
+(* The outcome says in which order the tasks had the value. *)
+let check_ordered name make expect =
+  Model.check name ~expect @@ fun () ->
+  Buffer.clear order;
+  let box = Mvar.create_empty () in
+  let first, processes = make box in
+  let processes, actors = start first processes in
+  let at_rest () =
+    (match Atomic.get box with
+    | Full (1, putters, line) when live putters = 0 && live_in line = 0 -> ()
+    | _ -> failwith "not as before");
+    describe actors ^ " " ^ Buffer.contents order
+  in
+  (processes, at_rest)
+
+(* The waiters are tasks of sleeping threads, so they are nudged. If it is [late] as soon as a
+   task was nudged, no other task overtakes it. *)
+let check_nudged what ~late =
+  let unless_late outcomes = if late then [] else outcomes in
   check
     ("a sleeper waits to modify, another takes, a put" ^ what)
     []
     (fun box ->
       let a = modify "a" box in
       ([ a ], [ Run (put "p" box 1); Run (take "b" box) ]))
-    [ "a=1 p=ok b=1 empty"; "a=waits p=ok b=1 empty" ];
+    ([ "a=1 p=ok b=1 empty" ] @ unless_late [ "a=waits p=ok b=1 empty" ]);
+  check_ordered
+    ("a sleeper waits to modify, another takes and puts twice" ^ what)
+    (fun box ->
+      ( [ modify_in_order "a" box ],
+        [ Do (fun () -> Mvar.put box 1); Run (take_and_put_twice "b" box) ] ))
+    ([ "a=ok b=ok a"; "a=ok b=ok ab"; "a=ok b=ok abb" ]
+    @ unless_late [ "a=ok b=ok ba"; "a=ok b=ok bab" ]);
   check
     ("a sleeper waits to modify and is cancelled, another waits, a put" ^ what)
     []
@@ -140,13 +183,13 @@ let check_nudged what =
     (fun box ->
       let a = modify "a" box in
       ([ a ], [ Run (put "p" box 1); Run (take_available "b" box); Cancel a ]))
-    [
-      "a=1 p=ok b=1 empty";
-      "a=1 p=ok b=none full 1";
-      "a=cancelled p=ok b=1 empty";
-      "a=cancelled p=ok b=none full 1";
-      "a=waits p=ok b=1 empty";
-    ]
+    ([
+       "a=1 p=ok b=1 empty";
+       "a=1 p=ok b=none full 1";
+       "a=cancelled p=ok b=1 empty";
+       "a=cancelled p=ok b=none full 1";
+     ]
+    @ unless_late [ "a=waits p=ok b=1 empty" ])
 
 let () =
   cancellations ();
@@ -265,7 +308,7 @@ let () =
       "take1=1 take2=waits put=ok empty"; "take1=cancelled take2=1 put=ok empty";
     ];
   Sleeper.asleep := true;
-  check_nudged "";
+  check_nudged "" ~late:false;
   Sleeper.step_ns := 2 * Nudge.patience_ns;
-  check_nudged ", soon impatient";
+  check_nudged ", soon late" ~late:true;
   Model.finish ()

@@ -17,6 +17,7 @@ type mvar_op =
   | Vacate
   | Come_back
   | Give_up
+  | Pass  (** So much time passes that no task may overtake any longer. *)
 
 type mvar_role =
   | Taker
@@ -24,7 +25,6 @@ type mvar_role =
   | Holder
   | Putter
   | Asleep of mvar_role  (** Waits in a thread that sleeps. *)
-  | Impatient
   | Nudged  (** Was nudged and comes back to hold the value. *)
 
 let rec request role : Mvar.request =
@@ -34,7 +34,6 @@ let rec request role : Mvar.request =
   | Reader -> Mvar.to_read
   | Holder -> Mvar.to_hold
   | Asleep role -> { (request role) with comes = Nudge.of_thread asleep }
-  | Impatient -> came (Nudge.of_impatient asleep)
   | Nudged -> came (Nudge.of_nudged asleep)
 
 let real_mvar ~in_order how ~log =
@@ -71,6 +70,7 @@ let real_mvar ~in_order how ~log =
     | Vacate, _ -> some unit (perform how t Mvar.vacate ())
     | Come_back, _ -> option (use Nudged)
     | Give_up, _ -> some unit (perform how t Mvar.give_up ())
+    | Pass, _ -> unit (Clock.pass (2 * Nudge.patience_ns))
   and enlist role number answer =
     match role with
     | Putter -> enlist waiters Mvar.putting unit t number number answer
@@ -97,24 +97,40 @@ let expected_mvar ~in_order ~log =
   let state = ref Empty and takers = ref [] and putters = ref [] in
   (* Counts how often the nudged task was overtaken, or is -1 if there is none. *)
   let overtaken = ref (-1) in
+  (* The same number while the nudged task waits again. *)
+  let in_vain = ref None in
+  (* The task was first nudged long ago. *)
+  let late = ref false in
   let is_nudged w =
-    match w.role with Asleep Holder | Nudged -> not in_order | _ -> false
+    match (w.role, !in_vain) with
+    | Nudged, Some n -> (not in_order) && n < 2 && not !late
+    | (Asleep Holder | Nudged), _ -> not in_order
+    | _ -> false
   in
+  let settle () = if !takers = [] then in_vain := None in
   let rec give v =
     match !takers with
-    | w :: rest when !overtaken < 0 -> (
+    | w :: rest when !overtaken < 0 ->
         takers := rest;
         if is_nudged w then begin
           state := Full v;
-          overtaken := 0;
+          (match (w.role, !in_vain) with
+          | Nudged, Some n -> overtaken := n
+          | _ ->
+              overtaken := 0;
+              late := false);
+          in_vain := None;
           if not (resume log w nudged) then give_up ()
         end
-        else if not (resume log w (int v)) then give v
-        else
-          match w.role with
-          | Reader | Asleep Reader -> give v
-          | Holder | Asleep Holder | Impatient | Nudged -> state := Held
-          | _ -> vacate ())
+        else begin
+          in_vain := None;
+          if not (resume log w (int v)) then give v
+          else
+            match w.role with
+            | Reader | Asleep Reader -> give v
+            | Holder | Asleep Holder | Nudged -> state := Held
+            | _ -> vacate ()
+        end
     | _ -> state := Full v
   and give_up () =
     if !overtaken >= 0 then begin
@@ -129,12 +145,12 @@ let expected_mvar ~in_order ~log =
         if resume log p "()" then give p.number else vacate ()
   in
   let has_turn role =
-    !overtaken < 2 || match role with Nudged | Impatient -> true | _ -> false
+    !overtaken < 0
+    || (!overtaken < 2 && not !late)
+    || match role with Nudged -> true | _ -> false
   and take role =
     if !overtaken >= 0 then
-      match role with
-      | Nudged | Impatient -> overtaken := -1
-      | _ -> incr overtaken
+      match role with Nudged -> overtaken := -1 | _ -> incr overtaken
   in
   let act op n =
     match (op, !state) with
@@ -161,6 +177,7 @@ let expected_mvar ~in_order ~log =
     | Vacate, Held -> unit (vacate ())
     | (Give | Vacate), _ -> "no task holds it"
     | Give_up, _ -> unit (give_up ())
+    | Pass, _ -> unit (late := true)
   and enlist role number answer =
     let w = { role; number; answer } in
     let come q =
@@ -173,13 +190,15 @@ let expected_mvar ~in_order ~log =
     | (Reader | Asleep Reader), Full _ -> false
     | _, Full _ when has_turn role -> false
     | Nudged, _ ->
+        if !overtaken >= 0 then in_vain := Some !overtaken;
         overtaken := -1;
         takers := w :: !takers;
         true
     | _ -> come takers
   and withdraw number =
     takers := without number !takers;
-    putters := without number !putters
+    putters := without number !putters;
+    settle ()
   and look () =
     (match !state with
       | Empty -> "empty"
@@ -196,7 +215,17 @@ let mvar name ~in_order =
       name;
       ops =
         [|
-          Take; Read; Put; Swap; Modify; Give; Give; Vacate; Come_back; Give_up;
+          Take;
+          Read;
+          Put;
+          Swap;
+          Modify;
+          Give;
+          Give;
+          Vacate;
+          Come_back;
+          Give_up;
+          Pass;
         |];
       roles =
         [|
@@ -209,7 +238,6 @@ let mvar name ~in_order =
           Asleep Taker;
           Asleep Reader;
           Asleep Holder;
-          Impatient;
           Nudged;
         |];
       make =

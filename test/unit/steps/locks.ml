@@ -6,7 +6,6 @@ open Compared
 type sleep =
   | Awake
   | Asleep  (** In a thread that sleeps, so it is nudged. *)
-  | Impatient  (** The same, but it was nudged long ago. *)
   | Nudged  (** It was nudged and comes back, to the front of the queue. *)
 
 type mode =
@@ -23,6 +22,7 @@ type op =
   | Try_many
   | Give_many
   | Downgrade  (** Downgrades a write lock to a read lock. *)
+  | Pass  (** So much time passes that no task may overtake any longer. *)
 
 let many = 70 (* more than the numbers whose states are constants *)
 
@@ -43,7 +43,6 @@ let request { aside; _ } mode sleep =
   match sleep with
   | Awake -> request
   | Asleep -> { request with comes = Nudge.of_thread asleep }
-  | Impatient -> { request with comes = Nudge.of_impatient asleep }
   | Nudged -> { request with comes = Nudge.of_nudged asleep }
 
 (* The functions that a structure adds to the permits. *)
@@ -104,6 +103,7 @@ let real (module Lock : Lock) description how ~log =
     | Downgrade ->
         if how = Publicly then unit (Lock.downgrade t)
         else some unit (perform how word Lock.downgrade_step ())
+    | Pass -> unit (Clock.pass (2 * Nudge.patience_ns))
   and enlist (mode, sleep) number =
     let waiting : _ Nudge.waiting = Lock.waiting mode in
     let operation =
@@ -128,13 +128,34 @@ type permits = {
   mutable free : int;
   mutable promised : int;
   mutable overtaken : int;
+  mutable round : bool;  (** A task was nudged, and has not got the permits. *)
+  mutable late : bool;  (** The round began long ago. *)
   mutable first : waits list;
   mutable second : waits list;
 }
 
-let less_promised p amount =
-  p.promised <- max 0 (p.promised - amount);
-  if p.promised = 0 then p.overtaken <- 0
+let less_promised p amount = p.promised <- max 0 (p.promised - amount)
+let may_overtake p = p.overtaken < 2 && not p.late
+
+let begin_round p =
+  p.round <- true;
+  p.overtaken <- 0;
+  p.late <- false
+
+(* The round is over if nobody waits or comes. *)
+let settle p =
+  if p.promised = 0 && p.first = [] && p.second = [] then begin
+    p.round <- false;
+    p.overtaken <- 0
+  end
+
+let was_nudged w = snd w.role = Nudged
+
+(* [w] is no longer in its queue. *)
+let is_within_round p w =
+  p.round
+  && (p.promised > 0 || was_nudged w
+     || match p.second with w :: _ -> was_nudged w | [] -> false)
 
 (* Serves the waiters for which there are enough permits. *)
 let rec serve description log p =
@@ -150,7 +171,11 @@ let rec serve description log p =
 and hand_to description log p w =
   let mode, sleep = w.role in
   let amount = amount mode in
-  if (sleep = Asleep || sleep = Nudged) && not description.in_order then begin
+  if
+    sleep <> Awake && (not description.in_order)
+    && ((not (is_within_round p w)) || may_overtake p)
+  then begin
+    if not (is_within_round p w) then begin_round p;
     p.promised <- p.promised + amount;
     if not (resume log w nudged) then less_promised p amount
   end
@@ -164,9 +189,9 @@ and hand_to description log p w =
 let how_to_take p mode sleep =
   let amount = amount mode in
   if amount > p.free then `Wait
-  else if sleep = Nudged || sleep = Impatient then `Return
+  else if sleep = Nudged then `Return
   else if p.first = [] && amount <= p.free - p.promised then `Take
-  else if p.promised > 0 && p.overtaken < 2 then `Overtake
+  else if p.promised > 0 && may_overtake p then `Overtake
   else `Wait
 
 let take p mode sleep =
@@ -184,6 +209,8 @@ let expected_permits (description : description) ~log =
       free = description.free;
       promised = 0;
       overtaken = 0;
+      round = false;
+      late = false;
       first = [];
       second = [];
     }
@@ -222,6 +249,10 @@ let expected_permits (description : description) ~log =
     | Downgrade ->
         p.free <- Permits.all - 1;
         unit (serve ())
+    | Pass -> unit (p.late <- true)
+  in
+  let act op number =
+    Fun.protect ~finally:(fun () -> settle p) (fun () -> act op number)
   and enlist ((mode, sleep) as role) number answer =
     how_to_take p mode sleep = `Wait
     && begin
@@ -235,7 +266,8 @@ let expected_permits (description : description) ~log =
   and withdraw number =
     p.first <- without number p.first;
     p.second <- without number p.second;
-    serve ()
+    serve ();
+    settle p
   and look () =
     Printf.sprintf "%d free, %d promised, %d overtaken, %d wait" p.free
       p.promised p.overtaken
@@ -252,7 +284,8 @@ let structure (description : description) (module Lock : Lock) modes ~more =
     {
       name = description.name;
       ops =
-        Array.append more
+        Array.append
+          (Array.append more [| Pass |])
           (each (fun mode ->
                [|
                  Try mode;
@@ -262,9 +295,7 @@ let structure (description : description) (module Lock : Lock) modes ~more =
                  Come_back mode;
                  Give_up mode;
                |]));
-      roles =
-        each (fun mode ->
-            roles mode [| Awake; Awake; Asleep; Impatient; Nudged |]);
+      roles = each (fun mode -> roles mode [| Awake; Awake; Asleep; Nudged |]);
       make =
         (function
         | Expected -> expected_permits description

@@ -131,18 +131,100 @@ let is_modified_in_turn () =
   List.iter Thread.join (List.init 4 (fun _ -> Thread.create add ()));
   int "all were counted" 20_000 (Mvar.take t)
 
+module Nudge = Concord__Nudge
+
 let patience () =
-  let module Nudge = Concord__Nudge in
-  let module Sleeper = Concord__Sleeper in
-  Sleeper.while_asleep @@ fun () ->
-  let start = Sleeper.now_ns () in
-  let nudged = Nudge.again (Nudge.of_thread (Sleeper.mine ())) in
-  let is_due () = Nudge.is_due (Nudge.again nudged) in
-  let due = is_due () in
+  let since = Nudge.now_ns () in
+  let may () = Nudge.may_overtake ~overtaken:(Nudge.most - 1) ~since in
+  let at_once = may () in
   (* The machine may have been busy meanwhile. *)
-  if Sleeper.now_ns () - start < Nudge.patience_ns then yes "at once" due;
-  eventually ~pause:ignore "it is over" (fun () -> not (is_due ()));
-  yes "not too early" (Sleeper.now_ns () - start > Nudge.patience_ns)
+  if Nudge.now_ns () - since < Nudge.patience_ns then yes "at once" at_once;
+  eventually ~pause:ignore "it is over" (fun () -> not (may ()));
+  yes "not too early" (Nudge.now_ns () - since > Nudge.patience_ns);
+  no "too many"
+    (Nudge.may_overtake ~overtaken:Nudge.most ~since:(Nudge.now_ns ()))
+
+(* --- How many overtake, and for how long ------------------------------------------------ *)
+
+(* The thread waits for the lock, which the caller has. It belongs to the same domain, so it
+   runs only while the caller yields, or when the system has interrupted the caller. *)
+let while_it_waits (Lock lock) f =
+  let t = lock.create ~in_order:false and partner = Partner.thread () in
+  let got = Atomic.make false in
+  if not (lock.try_take t) then lock.take t;
+  Partner.ask partner (fun () ->
+      lock.take t;
+      Atomic.set got true;
+      lock.give t);
+  let waits () = lock.waiters t = 1 in
+  eventually "the thread waits" waits;
+  f
+    ~try_take:(fun () -> lock.try_take t)
+    ~give:(fun () -> lock.give t)
+    ~waits
+    ~got:(fun () -> Atomic.get got);
+  Partner.join partner;
+  Partner.stop partner
+
+(* Each time that the thread comes, it finds the lock taken. The tasks that have overtaken it
+   before that still count. *)
+let in_vain lock () =
+  let most = ref 0 in
+  for _ = 1 to Race.often 20 do
+    while_it_waits lock @@ fun ~try_take ~give ~waits ~got ->
+    let overtaken = ref 0 in
+    let overtakes () =
+      (not (got ()))
+      && try_take ()
+      &&
+      (* it may have had the lock in between *)
+      if got () then begin
+        give ();
+        false
+      end
+      else begin
+        incr overtaken;
+        true
+      end
+    in
+    let rec some n =
+      n > 0 && overtakes ()
+      && (n = 1
+         ||
+         (give ();
+          some (n - 1)))
+    in
+    let rec go_on () =
+      give ();
+      if some 30 then begin
+        eventually ~pause:Thread.yield "it has come in vain" waits;
+        go_on ()
+      end
+    in
+    go_on ();
+    eventually ~pause:Thread.yield "the thread has it" got;
+    most := Int.max !most !overtaken
+  done;
+  if !most > Nudge.most then Alcotest.failf "%d have overtaken it" !most
+
+(* Although the lock is free, a task that comes late doesn't overtake. The thread can't come
+   before, or it has had the lock. *)
+let too_late lock () =
+  for _ = 1 to Race.often 5 do
+    while_it_waits lock @@ fun ~try_take ~give ~waits:_ ~got ->
+    give ();
+    let since = Nudge.now_ns () in
+    while Nudge.now_ns () - since <= Nudge.patience_ns do
+      Domain.cpu_relax ()
+    done;
+    let had = got () in
+    if try_take () then begin
+      let has = had || got () in
+      give ();
+      yes "the thread had it before" has
+    end;
+    eventually ~pause:Thread.yield "the thread has it" got
+  done
 
 (* --- A queue of a mutex and a condition ------------------------------------------------ *)
 
@@ -199,6 +281,8 @@ let () =
     [
       each "a thread that sleeps is overtaken" is_overtaken;
       each "in order it is not" is_not_overtaken;
+      each "the count goes on when it comes in vain" in_vain;
+      each "not after a millisecond" too_late;
       ( "many threads",
         [
           test "Mvar.modify" is_modified_in_turn;
