@@ -40,14 +40,23 @@ let make_root () =
 let remove root =
   ignore (output_of [ "rm"; "-rf"; root; root ^ ".stderr" ] : int * string)
 
-let spawn root options =
+let with_limit limit command =
+  match limit with
+  | None -> command
+  | Some n ->
+      let script = Printf.sprintf "ulimit -n %d; exec \"$0\" \"$@\"" n in
+      "/bin/sh" :: "-c" :: script :: command
+
+let spawn ?limit root options =
   let complaints = root ^ ".stderr" in
   let stderr =
     Unix.openfile complaints [ O_CREAT; O_WRONLY; O_CLOEXEC ] 0o600
   in
   let from_server, stdout = Unix.pipe ~cloexec:true () in
   let command =
-    Array.of_list ("../ftp.exe" :: "--port=0" :: "--root" :: root :: options)
+    Array.of_list
+      (with_limit limit
+         ("../ftp.exe" :: "--port=0" :: "--root" :: root :: options))
   in
   let pid = Unix.create_process command.(0) command Unix.stdin stdout stderr in
   at_exit (fun () ->
@@ -84,10 +93,10 @@ let at_rest t =
   Client.close client;
   Option.map pred n
 
-let with_server ?(options = []) test =
+let with_server ?limit ?(options = []) test =
   let root = make_root () in
   Fun.protect ~finally:(fun () -> remove root) @@ fun () ->
-  let t = spawn root options in
+  let t = spawn ?limit root options in
   let before = at_rest t in
   test t;
   Check.eventually "descriptors as before" (fun () -> descriptors t = before);

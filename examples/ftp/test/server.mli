@@ -8,10 +8,11 @@
 
 type t = { port : int; root : string; pid : int }
 
-val with_server : ?options:string list -> (t -> unit) -> unit
-(** Runs a server around a test, which has to close all its connections. After
-    the test, the server must have as many descriptors as at first, end on
-    SIGTERM with code 0, and have written nothing to its standard error. *)
+val with_server : ?limit:int -> ?options:string list -> (t -> unit) -> unit
+(** Runs a server, with at most [limit] descriptors, around a test, which has to
+    close all its connections. After the test, the server must have as many
+    descriptors as at first, end on SIGTERM with code 0, and have written
+    nothing to its standard error. *)
 
 val descriptors : t -> int option
 (** The number of the server's descriptors, if the system provides it. *)

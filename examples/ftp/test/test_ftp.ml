@@ -1,7 +1,8 @@
 open Concord_test_support
 open Server
 
-let test name ?options f = Check.test name (fun () -> with_server ?options f)
+let test name ?limit ?options f =
+  Check.test name (fun () -> with_server ?limit ?options f)
 
 (* --- Other programs as clients --- *)
 
@@ -263,6 +264,33 @@ let too_many t =
   Check.eventually "a place" (fun () -> greeting () = "220");
   Client.close second
 
+(* The clients take all descriptors, so nothing that needs another one works, and further clients
+   wait. Afterwards everything works again. *)
+let few_descriptors t =
+  let first = Client.login t.port in
+  let others = List.init 60 (fun _ -> Client.open_ t.port) in
+  (* The system has accepted these clients, but the server can't. *)
+  let commands () =
+    List.map
+      (fun command -> Client.code first command)
+      [ "LIST"; "EPSV"; "PASV"; "LIST"; "RETR hello.txt"; "NOOP" ]
+  in
+  Check.eventually "no descriptor is left" (fun () ->
+      List.mem 550 (commands ()));
+  Check.int "NOOP" 200 (Client.code first "NOOP");
+  List.iter Client.close others;
+  Client.close first;
+  Check.eventually "it works again" (fun () ->
+      let client = Client.open_ t.port in
+      let greeting = Client.reply client in
+      Client.close client;
+      String.starts_with ~prefix:"220" greeting);
+  let client = Client.login t.port in
+  Alcotest.(check (pair int string))
+    "RETR" (226, "hello\r\n")
+    (Client.retrieve client "RETR hello.txt");
+  Client.close client
+
 (* --- Faults of the server --- *)
 
 (* The time to wait is no number, so the first session fails when it first waits for its client,
@@ -351,6 +379,7 @@ let () =
           test "disconnected" disconnected;
           test "slow" slow;
           test "silent" ~options:[ "--patience=0.3" ] impatient;
+          test "few descriptors" ~limit:40 few_descriptors;
           test "too many" ~options:[ "--max-sessions=2" ] too_many;
         ] );
       ("faults", [ Check.test "a failed session" failed_session ]);
