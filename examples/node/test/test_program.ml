@@ -142,6 +142,15 @@ let garbage () =
   submit node "after";
   ignore (stop node : float)
 
+let last_block node =
+  let client = Raw.connect node.rpc in
+  Raw.send client "GET /head HTTP/1.1\r\nHost: test\r\n\r\n";
+  let answer = Raw.receive client in
+  Raw.close client;
+  match String.split_on_char ' ' (String.trim answer.body) with
+  | [ _height; hash ] -> hash
+  | _ -> Alcotest.failf "the head is %S" answer.body
+
 (* Neither clients nor peers that read nothing keep the node from ending. *)
 let deaf () =
   let node = start [ "--transfer-timeout=1" ] in
@@ -155,8 +164,14 @@ let deaf () =
     (fun client ->
       Raw.fill client "GET /search?text=x HTTP/1.1\r\nHost: t\r\n\r\n")
     clients;
+  (* The peers ask for the last block, which has a long transaction, again and again. *)
+  let peers =
+    List.init 3 (fun _ -> Raw.connect ~receive_buffer:4096 node.port)
+  in
+  let wanted = "\001\000\000\000\064" ^ last_block node in
+  List.iter (fun peer -> Raw.fill peer ("\000\000\000\069" ^ wanted)) peers;
   ignore (stop node : float);
-  List.iter Raw.close clients;
+  List.iter Raw.close (clients @ peers);
   Alcotest.(check bool)
     "cut short" false
     (List.exists
