@@ -139,11 +139,6 @@ let end_load load =
   tell_clients load;
   load.clients
 
-(* When the service ends, a call of cohttp's client may never return. *)
-let abandon_load load =
-  tell_clients load;
-  Lwt.pick [ load.clients; Lwt_unix.sleep 0.3 ]
-
 (* --- The database --- *)
 
 let or_fail = Caqti_lwt.or_fail
@@ -251,7 +246,7 @@ let stop_under_load ?(options = []) ?database ?program ?lock random ~domains
                let* () = stuck_then_terminate () in
                await_end ())
      in
-     let* () = abandon_load load in
+     let* () = end_load load in
      let lost =
        List.length
          (List.filter (String.starts_with ~prefix:"job ") ended.complaints)
