@@ -154,7 +154,7 @@ let wait t ~block =
   if block && List.is_empty t.found then
     ignore (note t (Uring.wait t.ring) : bool);
   collect t;
-  let found = List.rev_map return (List.filter is_wanted t.found) in
+  let found = List.rev_map return t.found in
   t.found <- [];
   found
 

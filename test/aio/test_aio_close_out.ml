@@ -186,6 +186,39 @@ let file () =
     yes "the text" (starts_text all)
   done
 
+(* A standard descriptor may block, so it is asked before. *)
+let full_standard () =
+  with_pipe @@ fun from to_ ->
+  Unix.set_nonblock to_;
+  let b = Bytes.create 65536 in
+  let rec fill () =
+    match Unix.single_write to_ b 0 65536 with
+    | (_ : int) -> fill ()
+    | exception Unix.Unix_error ((EAGAIN | EWOULDBLOCK), _, _) -> ()
+  in
+  fill ();
+  Unix.clear_nonblock to_;
+  let write () =
+    Concord_aio__Io.with_ "write" Unix.stdin (fun io ->
+        Concord_aio__Io.write_now io b 0 10)
+  in
+  (* If it blocks, this lets it continue. *)
+  let is_over = Atomic.make false in
+  let join =
+    thread (fun () ->
+        let until = Unix.gettimeofday () +. 10. in
+        while (not (Atomic.get is_over)) && Unix.gettimeofday () < until do
+          Thread.delay 0.001
+        done;
+        ignore (Unix.read from b 0 65536 : int))
+  in
+  let written = as_standard Unix.stdin to_ write in
+  Atomic.set is_over true;
+  join ();
+  int "written" 0 written;
+  int "written now" 10 (as_standard Unix.stdin to_ write);
+  List.iter Unix.close [ from; to_ ]
+
 let () =
   let in_each (name, write) =
     let never = peer_never_reads write in
@@ -207,5 +240,6 @@ let () =
             test "cancelled" cancelled;
             test "cancelled while waiting" cancelled_while_waiting;
             test "a file" file;
+            test "a full standard descriptor" full_standard;
           ] );
       ])

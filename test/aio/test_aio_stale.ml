@@ -47,6 +47,16 @@ let returned ring =
   forgets ring from;
   List.iter Unix.close [ from; to_ ]
 
+let returned_for_writing (ring : Multiplexer.t) =
+  with_pipe @@ fun from to_ ->
+  for _ = 1 to 3 do
+    ring.set to_ ~read:false ~write:true;
+    int "found" 1 (found ring);
+    int "once" 0 (found ring)
+  done;
+  forgets ring to_;
+  List.iter Unix.close [ from; to_ ]
+
 let of_another_file ring =
   answered ring @@ fun from to_ ->
   forgets ring from;
@@ -223,6 +233,7 @@ let () =
       ( "ring",
         [
           test "returned" (with_ring returned);
+          test "returned for writing" (with_ring returned_for_writing);
           test "of another file" (with_ring of_another_file);
           test "of another wait" (with_ring of_another_wait);
           test "of another direction" (with_ring of_another_direction);
