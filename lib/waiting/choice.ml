@@ -295,6 +295,19 @@ let rec may_spin alternatives i ~any =
         | Indifferent -> may_spin alternatives (i + 1) ~any
         | Never | Enlisted -> false)
 
+(* Everything is withdrawn before anything else is done, because a second signal handler may
+   raise. *)
+let[@inline never] withdraw_and_raise enlisted e =
+  match Backtrace.get () with
+  | backtrace ->
+      withdraw_all enlisted;
+      if Reach.is_refusal e then Atomic.set Operation.refused refused;
+      Labels.raises_unknown e;
+      Printexc.raise_with_backtrace e backtrace
+  | exception another ->
+      withdraw_all enlisted;
+      raise another
+
 let wait_for_any ~in_order alternatives =
   let enlisted = ref [] in
   let block resumer = block alternatives enlisted resumer in
@@ -305,12 +318,7 @@ let wait_for_any ~in_order alternatives =
   | chosen ->
       withdraw_all enlisted;
       chosen
-  | exception e ->
-      let backtrace = Backtrace.get () in
-      if Reach.is_refusal e then Atomic.set Operation.refused refused;
-      Labels.raises_unknown e;
-      withdraw_all enlisted;
-      Printexc.raise_with_backtrace e backtrace
+  | exception e -> Sys.opaque_identity (withdraw_and_raise enlisted e)
 
 let spin_for_any alternatives =
   if may_spin alternatives 0 ~any:false then

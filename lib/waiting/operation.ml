@@ -75,8 +75,10 @@ let rec withdraw_within tries operation t w =
         withdraw_within (tries - 1) operation t w;
       raise e
 
+(* If a signal handler has interrupted a withdrawal, and another one its repetition, the waiter
+   is still leaving. A choice then withdraws it once more. *)
 let withdraw operation t w =
-  if Waiter.is_live w then begin
+  if not (Waiter.is_withdrawn w) then begin
     Waiter.mark_leaving w;
     withdraw_within 16 operation t w
   end

@@ -28,10 +28,8 @@ let listed =
     "Pool.use_evt, before a time";
   ]
 
-(* These may be left half done if two handlers raise in a row. In a choice, a withdrawn
-   waiter may then still be counted. *)
-let listed_in_a_row =
-  [ "Condition.wait, "; "Condition.wait_evt"; "another is chosen" ]
+(* These may be left half done if two handlers raise in a row. *)
+let listed_in_a_row = [ "Condition.wait, "; "Condition.wait_evt" ]
 
 let is_among parts (case : Scene.case) =
   List.exists (fun part -> contains case.name part) parts
