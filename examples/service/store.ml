@@ -31,11 +31,14 @@ exception Unanswered
 
 let patience = 5. (* in seconds *)
 
-(* A statement that has begun can't be stopped, and cancelling inside caqti's pool could lose the
-   connection. So if the caller is cancelled then, it still waits for the outcome. Otherwise it
-   would report that nothing was stored, and a slow disk would store the row afterwards. If the
-   statement still waits for a connection, it never begins. *)
-let use t f =
+(* A statement that has begun runs to its end, and its connection goes back to the pool, even if
+   the caller is cancelled: cancelling inside caqti's pool could lose the connection. If the
+   statement still waits for a connection, it never begins.
+
+   A cancelled caller doesn't wait for a statement that only reads. If the statement [writes], the
+   caller waits for its outcome. Otherwise it would report that nothing was stored, and a slow
+   disk would store the row afterwards. *)
+let use ?(writes = false) t f =
   let is_wanted = ref true and has_begun = ref false in
   let unless_cancelled db =
     if !is_wanted then begin
@@ -52,7 +55,7 @@ let use t f =
   Lwt.catch
     (fun () -> Lwt.protected used)
     (function
-      | Lwt.Canceled when !has_begun ->
+      | Lwt.Canceled when writes && !has_begun ->
           Lwt.no_cancel (Lwt.pick [ Lwt.protected used; unanswered () ])
       | Lwt.Canceled ->
           is_wanted := false;
@@ -80,7 +83,7 @@ let connect uri =
   t
 
 let add { id; status; answer } t =
-  use t (fun (module Db : Caqti_lwt.CONNECTION) ->
+  use ~writes:true t (fun (module Db : Caqti_lwt.CONNECTION) ->
       Db.exec add_row (id, status, answer))
 
 let find id t =

@@ -13,13 +13,14 @@ val connect : string -> t Lwt.t
     after at most a second. If the server is unreachable, they don't return, but
     they can be cancelled.
 
-    A function that is cancelled before its statement has begun fails with
-    [Lwt.Canceled], and the statement never begins. If it has begun, the
-    function still returns its outcome, because the database may complete it. *)
+    A function that is cancelled fails with [Lwt.Canceled] at once, and if its
+    statement has not begun, it never begins. If the statement of {!add} has
+    begun, {!add} still returns its outcome, because the database may complete
+    it. *)
 
 exception Unanswered
-(** The function was cancelled, and its statement had no outcome within 5 s
-    after that. The statement may take effect later, or never. *)
+(** {!add} was cancelled, and its statement had no outcome within 5 s after
+    that. The statement may take effect later, or never. *)
 
 val close : t -> unit Lwt.t
 (** Waits up to 3 seconds for statements that have not ended. *)

@@ -86,7 +86,13 @@ let () =
                 ]
             @
             if Race.long then
-              [ ("PostgreSQL, out of reach", Claims.out_of_reach) ]
+              [
+                ("PostgreSQL, out of reach", Claims.out_of_reach);
+                ( "a disk that hardly writes",
+                  Claims.unanswered ~program:"../service.exe" );
+                ( "a disk that hardly writes, without Concord",
+                  Claims.unanswered ~program:"../plain/plain.exe" );
+              ]
             else []) );
         ("what loads leave behind", cases "three loads" leaves_nothing);
         ( "SIGTERM under load",
