@@ -133,7 +133,7 @@ let enter s =
   in
   match Host_kit.using s.host in_loop with
   | () -> s.domain <- -1
-  | exception (Fun.Finally_raised e | e) ->
+  | exception e ->
       let backtrace = Printexc.get_raw_backtrace () in
       s.domain <- -1;
       Printexc.raise_with_backtrace e backtrace

@@ -1,5 +1,7 @@
 (** How long one turn of a loop has lasted.
 
+    {b Stability}: experimental, may change in any release.
+
     A loop that runs tasks also has other work, for example timers and
     descriptors, or the tasks of the host around it. If its tasks always have
     something to do, the loop turns to that work after 10 ms.

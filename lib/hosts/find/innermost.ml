@@ -358,5 +358,8 @@ let using ~is_inside ~prepare_for_await ~while_running =
       (* It would be taken for the scheduler of the other thread. *)
       while_running ()
   | Waiting -> using_held t ~prepare_for_await ~while_running
-  | Switching | Observed | Unobservable ->
-      Domain_local_await.using ~prepare_for_await ~while_running
+  | Switching | Observed | Unobservable -> (
+      (* It ends by [Fun.protect], which hides an exception of a signal handler. *)
+      try Domain_local_await.using ~prepare_for_await ~while_running
+      with Fun.Finally_raised e ->
+        Printexc.raise_with_backtrace e (Printexc.get_raw_backtrace ()))
