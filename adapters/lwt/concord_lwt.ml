@@ -27,31 +27,21 @@ let () =
    although an outcome was decided before, and has not arrived yet. So the task reads the
    decision before it continues. Nothing else rejects the promise, except that in [wait] an
    outcome may be an exception. *)
-let begin_wait () =
-  Loop.begin_wait ();
-  Decision.create ()
-
-let[@inline] decide decision outcome =
-  Decision.decide decision outcome
-  && begin
-    Loop.end_wait ();
-    true
-  end
-
 (* The outcome that was decided before. If there was none, [otherwise] is decided. *)
 let outcome decision otherwise =
-  if decide decision otherwise then otherwise else Decision.outcome decision
+  if Decision.decide decision otherwise then otherwise
+  else Decision.outcome decision
 
 (* The promise has no value. It only says that there is an outcome in [decision]. *)
 let resumer decision woken waker =
   Loop.resumer decision woken waker (fun _ -> Ok ())
 
 let suspend ~protected ~late ~cancelled block go_on =
-  let decision = begin_wait () in
+  let decision = Decision.create () in
   let woken, waker = if protected then Lwt.wait () else Lwt.task () in
   let go_on_woken () = go_on (Decision.outcome decision) in
   let rejected e =
-    if decide decision (Error e) then cancelled e
+    if Decision.decide decision (Error e) then cancelled e
     else begin
       late e;
       go_on_woken ()
@@ -89,19 +79,20 @@ let[@inline never] block_kept target woken block resumer =
 (* The same as [suspend] with less code between Lwt and the structure, because here the outcome
    itself is the value of the promise. *)
 let wait ~late operation t w result =
-  let decision = begin_wait () in
+  let decision = Decision.create () in
   let woken, waker = Lwt.task () in
-  let prepare = function Ok v -> Ok (result v) | Error _ as error -> error
-  and resume = Loop.resumer decision woken waker Fun.id in
-  let resumer outcome =
-    Sys.opaque_identity (Decision.insist prepare resume outcome)
-  in
+  let result = function Ok v -> Ok (result v) | Error _ as error -> error in
+  let resumer = Loop.resumer decision woken waker result in
   let rejected e =
-    if decide decision (Error e) then conclude operation t w (Error e)
+    if Decision.decide decision (Error e) then conclude operation t w (Error e)
     else
       match Decision.outcome decision with
-      | Ok v -> late v e
-      | Error _ as error -> conclude operation t w error
+      | Ok v when operation.Structure_kit.undo t w.Structure_kit.arg v ->
+          Lwt.fail e
+      | outcome -> (
+          match result outcome with
+          | Ok v -> late v e
+          | Error _ as error -> conclude operation t w error)
   in
   let block resumer =
     Structure_kit.block operation t w (Leaks.guard_operation resumer)
@@ -112,8 +103,8 @@ let wait ~late operation t w result =
       block_kept target woken block resumer
     else block resumer
   with
-  | Some v -> conclude operation t w (outcome decision (Ok (result v)))
-  | exception e -> conclude operation t w (outcome decision (Error e))
+  | Some v -> conclude operation t w (result (outcome decision (Ok v)))
+  | exception e -> conclude operation t w (result (outcome decision (Error e)))
   | None -> Lwt.catch (fun () -> woken) rejected
 
 (* --- Direct style, outside of [direct] ------------------------------------ *)
@@ -125,7 +116,7 @@ let host = Host_kit.create ()
    not wait, because that shows which host it has (see [Host_kit.probe] and [Host_kit.plugin]).
    *)
 let in_task_or_callback (type a) (block : a Suspend.resumer -> a option) : a =
-  let decision = begin_wait () in
+  let decision = Decision.create () in
   let woken, waker = Lwt.wait () in
   let at_once = ref false in
   let outcome =
@@ -144,7 +135,7 @@ let in_task_or_callback (type a) (block : a Suspend.resumer -> a option) : a =
     | () -> if !at_once then outcome else Decision.outcome decision
     | exception Effect.Unhandled _ when !at_once -> outcome
     | exception Effect.Unhandled _ ->
-        ignore (decide decision (Error In_callback) : bool);
+        ignore (Decision.decide decision (Error In_callback) : bool);
         Decision.outcome decision
   in
   match outcome with
@@ -216,8 +207,15 @@ include
       let bind = Lwt.bind
       let try_bind = Lwt.try_bind
       let at_once = Loop.at_once
-      let turn = Loop.turn
-      let cancel = Lwt.cancel
+
+      (* [run] calls its function before the loop has a turn, but is the innermost host. *)
+      let turn () =
+        if
+          Concord.Private.Strict.is_on
+          && not (Loop.is_running () && Host_kit.is_innermost host)
+        then Loop.check_host ();
+        Loop.turn ()
+
       let enter = Loop.enter
       let suspend = suspend
       let wait = wait

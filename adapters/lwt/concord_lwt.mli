@@ -36,13 +36,20 @@
 
     {2 Rules for all operations}
 
-    - {b Cancelled} by [Lwt.cancel] while it waits, an operation has changed
-      nothing, and no other task loses its turn. The promise fails with
-      [Lwt.Canceled]. If the operation was resumed just before, the promise has
-      its value when [Lwt.cancel] returns. There are two exceptions. Code in
-      direct style may return in spite of the cancellation ({!direct}, a
-      computation, a function of [Event.wrap]). So may a choice that was
-      signalled and waits for the mutex of its [Condition.wait_evt].
+    - {b Cancelled} by [Lwt.cancel] while its promise is pending, an operation
+      fails with [Lwt.Canceled], and no other task loses its turn. This is so
+      even if the operation was resumed just before, and its promise was to be
+      resolved in the next turn. Then it is undone. A lock, a permit or a
+      resource that it was given goes to the next task. An item that it was
+      given comes first again, or goes to a task that waits for one. (Of several
+      consumers, another one may have the item behind it by then.) So [Lwt.pick]
+      and [Lwt_unix.with_timeout] lose nothing. But an item that it has put,
+      added or sent stays there. Some operations can't be undone, and have their
+      value in spite of the cancellation. These are {!Mvar.swap},
+      {!Mvar.modify}, {!Barrier.await}, {!Lazy.force},
+      {!Condition.loop_no_mutex}, {!Channel.receive} from a channel that was
+      closed meanwhile, and a choice that was signalled and waits for the mutex
+      of its [Condition.wait_evt].
     - {b Order} and {b cost} are those of Concord's operation.
     - {b Turns}. An operation that need not wait returns a resolved promise.
       However, if Lwt's loop had no turn for 10 ms, and a hundred operations did

@@ -19,19 +19,20 @@ type job = {
    State     Left by   To           By whom
    Open js   post      Open (j, js) any thread, which then rings if [js] is empty
              serve     Open []      the loop, which then begins all of js
-             close     Ended        the end of Concord_lwt.run, which then refuses js
-   Ended     reopen    Open []      a loop, at the start of a turn
+             close     Ended js     the end of Concord_lwt.run, which then refuses js
+   Ended js  close     Ended []     the same, after that
+             reopen    Open []      a loop, at the start of a turn
 
    Debt: the thread that adds to an empty list rings. The loop serves the jobs before it falls
    asleep, and a thread that adds a job later finds the loop asleep and wakes it (H4). The thread
    rings even if a signal handler raises in between. *)
-type state = Open of job list | Ended
+type state = Open of job list | Ended of job list
 
 let state = Atomic.make (Open [])
 
 let rec post ~ring job =
   match Atomic.get state with
-  | Ended -> job.refuse ()
+  | Ended _ -> job.refuse ()
   | Open jobs as before ->
       if not (Atomic.compare_and_set state before (Open (job :: jobs))) then
         (* Another job was posted, or the loop took the jobs. *)
@@ -48,7 +49,8 @@ let post ~ring job =
 
 let reopen () =
   match Atomic.get state with
-  | Ended -> ignore (Atomic.compare_and_set state Ended (Open []) : bool)
+  | Ended _ as before ->
+      ignore (Atomic.compare_and_set state before (Open []) : bool)
   | Open _ -> ()
 
 (* --- In the loop's thread --------------------------------------------------- *)
@@ -56,13 +58,14 @@ let reopen () =
 (* The jobs that the loop has taken, and that have not ended. *)
 let running : (int, job) Hashtbl.t = Hashtbl.create 16
 let next = ref 0
+let none_runs () = Hashtbl.length running = 0
 
 let is_idle () =
-  Hashtbl.length running = 0
+  none_runs ()
   &&
   match Atomic.get state with
   | Open jobs -> List.is_empty jobs
-  | Ended -> true
+  | Ended _ -> true
 
 (* The function to call once when no job is left. *)
 let idle = ref ignore
@@ -94,13 +97,13 @@ let begin_ (number, job) = job.run ~finally:(fun () -> end_ number)
    while some are neither in [state] nor in [running]. *)
 let serve () =
   match Atomic.get state with
-  | Ended | Open [] -> false
+  | Ended _ | Open [] -> false
   | Open (_ :: _) -> (
       match Atomic.exchange state (Open []) with
       | Open jobs ->
           List.iter begin_ (List.map take (List.rev jobs));
           true
-      | Ended ->
+      | Ended _ ->
           (* Another thread has closed [state], because its loop had ended when this one began.
              *)
           false)
@@ -108,13 +111,15 @@ let serve () =
 let all_running () = Hashtbl.fold (fun _ job jobs -> job :: jobs) running []
 let cancel_all () = List.iter (fun job -> job.cancel ()) (all_running ())
 
-let close () =
-  let begun = all_running () in
-  Hashtbl.reset running;
-  idle := ignore;
-  let posted =
-    match Atomic.exchange state Ended with
-    | Open jobs -> List.rev jobs
-    | Ended -> []
-  in
-  List.iter (fun job -> job.refuse ()) (begun @ posted)
+(* A signal handler may raise anywhere. The caller then calls it again, so until the end no job
+   is forgotten. *)
+let rec close () =
+  match Atomic.get state with
+  | Open jobs as before ->
+      ignore (Atomic.compare_and_set state before (Ended jobs) : bool);
+      close ()
+  | Ended jobs as before ->
+      List.iter (fun job -> job.refuse ()) (all_running () @ List.rev jobs);
+      Hashtbl.reset running;
+      idle := ignore;
+      ignore (Atomic.compare_and_set state before (Ended []) : bool)

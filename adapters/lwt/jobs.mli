@@ -24,6 +24,9 @@ val serve : unit -> bool
 (** Begins the jobs that were posted, in that order. It is [false] if there were
     none. *)
 
+val none_runs : unit -> bool
+(** Each job that has begun has ended. *)
+
 val close : unit -> unit
 (** The loop has ended. Refuses the jobs that have not. *)
 

@@ -140,6 +140,28 @@ let start_of_turn () =
   | (Used thread | Run thread) when thread = me -> ()
   | Nobody | Used _ | Run _ -> Atomic.set owner (Used me)
 
+(* A signal handler may raise anywhere, even in here. Then all of this is done again. It does not
+   end in a call, so it doesn't begin with a polling point (see [Step]). *)
+let rec release mine =
+  match
+    if Atomic.get owner == mine then begin
+      Jobs.close ();
+      ignore (Atomic.compare_and_set owner mine Nobody : bool)
+    end
+  with
+  | () -> ()
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      Sys.opaque_identity (release mine);
+      Printexc.raise_with_backtrace e backtrace
+
+let become before mine =
+  Atomic.compare_and_set owner before mine
+  && begin
+    Jobs.reopen ();
+    true
+  end
+
 let rec run f =
   let refuse () =
     failwith "Concord_lwt.run: it runs already, and Lwt has only one loop"
@@ -147,17 +169,19 @@ let rec run f =
   match Atomic.get owner with
   | Run _ -> refuse ()
   | Used _ when a_loop_runs () -> refuse ()
-  | (Nobody | Used _) as before ->
+  | (Nobody | Used _) as before -> (
       let mine = Run (this_thread ()) in
-      if Atomic.compare_and_set owner before mine then begin
-        Jobs.reopen ();
-        Fun.protect f ~finally:(fun () ->
-            if Atomic.get owner == mine then Jobs.close ();
-            ignore (Atomic.compare_and_set owner mine Nobody : bool))
-      end
-      else
-        (* Another thread was faster, or a loop has begun a turn. *)
-        run f
+      match if become before mine then Some (f ()) else None with
+      | Some v ->
+          release mine;
+          v
+      | None ->
+          (* Another thread was faster, or a loop has begun a turn. *)
+          run f
+      | exception e ->
+          let backtrace = Printexc.get_raw_backtrace () in
+          release mine;
+          Printexc.raise_with_backtrace e backtrace)
 
 (* --- Waking --------------------------------------------------------------- *)
 
@@ -182,22 +206,13 @@ let ring () =
 
 let post job = Jobs.post ~ring job
 
-(* How many waits have begun and were not ended by {!end_wait}. A wake ends each of them. *)
-let waits = ref 0
-let begin_wait () = incr waits
-let end_wait () = decr waits
-
 (* A callback may raise, or it may call [exit], which runs another loop. Then [wake] is called
    again for the same message, and finds the promise resolved. A cancelled promise is resolved
    as well. *)
 let wake = function
-  | Ring ->
-      (* Serving this message will count as the end of a wait, but it ends none. *)
-      begin_wait ()
+  | Ring -> ()
   | Wake (promise, waker, result) ->
       if Lwt.is_sleeping promise then Lwt.wakeup_result waker result
-
-let tasks_wait () = !waits > Inbox.served wakes
 
 (* --- Turns ---------------------------------------------------------------- *)
 
@@ -228,8 +243,8 @@ let rec serve left =
     if Turn.add_task current then 0 else serve (left - 1)
   else left
 
-(* If the thread is not in a turn, the calling task isn't run by Lwt's loop. So if it has another
-   scheduler, perhaps nothing would ever resolve the promise. *)
+(* If the thread is not in a turn, Lwt's loop doesn't run the calling task, or not yet. So if that
+   has another scheduler, perhaps nothing would ever resolve the promise. *)
 let check_host () =
   if not (is_in_turn ()) then
     let { Concord.Private.Who.host; _ } = Concord.Private.Identify.waker () in
@@ -241,7 +256,6 @@ let check_host () =
            host)
 
 let turn () =
-  if Strict.is_on then check_host ();
   if Turn.is_long current then
     match enter () with
     | () -> Some (Lwt.pause ())
@@ -257,22 +271,20 @@ let turn () =
 let spins = Spin.create ()
 let is_posted () = not (Inbox.is_empty wakes)
 
-(* [true] if a job was served, and the loop has not spun in vain since. [waits] counts the
-   tasks that wait, but no task of the loop waits for jobs. A thread that has posted a job and
-   has its result may soon post the next, so the loop spins for that. *)
-let expects_job = ref false
+(* [true] if a message has come from elsewhere, and the loop has not spun in vain since. Whoever
+   has sent it may soon send the next, for example the answer to a task's next question, or
+   another job.
 
-let serve_jobs () =
-  let served = Jobs.serve () in
-  if served then expects_job := true;
-  served
+   While a job runs, the loop doesn't spin. The job waits for the kernel, or for a thread of
+   this domain, from which the loop would take the domain's lock again and again. *)
+let expects_message = ref false
 
 let spin () =
   Lwt.paused_count () = 0
-  && (tasks_wait () || !expects_job)
+  && !expects_message && Jobs.none_runs ()
   &&
   let gained = Spin.until spins is_posted in
-  if not gained then expects_job := false;
+  if not gained then expects_message := false;
   gained
 
 let max_spins = 64
@@ -281,7 +293,7 @@ let max_spins = 64
    first. *)
 let rec serve_and_spin left spins =
   let left = serve left in
-  if serve_jobs () then left - 1
+  if Jobs.serve () then left - 1
   else if left > 0 && spins > 0 && spin () then serve_and_spin left (spins - 1)
   else left
 
@@ -296,10 +308,12 @@ let before_waiting () =
   if Lwt.paused_count () = 0 && (something || not (Inbox.fall_asleep wakes))
   then ignore (Lwt.pause () : unit Lwt.t)
 
+(* The loop's own tasks post nothing while it sleeps. *)
 let after_waiting () =
   Inbox.wake_up wakes;
+  if is_posted () then expects_message := true;
   ignore (serve max_wakes : int);
-  ignore (serve_jobs () : bool)
+  ignore (Jobs.serve () : bool)
 
 (* The tasks of [Lwt_direct] run in hooks. It adds them in front of all others when its first
    task is made, so a task is made here. These hooks must be between ours, so that its tasks

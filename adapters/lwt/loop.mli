@@ -49,8 +49,7 @@ val resumer :
 (** [resumer decision promise waker result] decides. It is [false] if the wait
     had been decided. Then [promise], which belongs to [waker], is resolved with
     [result outcome] in Lwt's loop, soon, in the order of the calls, unless the
-    promise is cancelled before. Any thread may call it. It also calls
-    {!end_wait}.
+    promise is cancelled before. Any thread may call it.
 
     If it raises the exception of a signal handler, all of it has happened.
 
@@ -58,17 +57,6 @@ val resumer :
 
 val post : Jobs.job -> unit
 (** {!Jobs.post}, for this loop. *)
-
-(** {2 The number of tasks that wait for others to wake them}
-
-    If there is one, the loop spins for a moment before it sleeps. It does so
-    after a posted job, too. *)
-
-val begin_wait : unit -> unit
-(** One task more waits. *)
-
-val end_wait : unit -> unit
-(** One task less. *)
 
 (** {2 Turns} *)
 
@@ -79,7 +67,8 @@ val at_once : int ref
 val turn : unit -> unit Lwt.t option
 (** [turn ()] is the loop's next turn, if this one has been long enough. That is
     some 10 ms, spent in operations that did not wait. It is also [None] if
-    another thread runs the loop.
+    another thread runs the loop. *)
 
-    - {b Raises} [Invalid_argument] in a task of another scheduler, if
-      [CONCORD_DEBUG] is [strict]. *)
+val check_host : unit -> unit
+(** - {b Raises} [Invalid_argument] in a task of another scheduler, outside of
+      Lwt's turns. *)

@@ -13,6 +13,9 @@ module Make (Host : Promises.Host) (Style : Promises.Style_with_wait) = struct
   type cancellation =
     | None_yet
     | Late of exn  (** The next suspension that is not protected raises it. *)
+    | Overtaking of exn
+        (** The same. But the wait that just ends also undoes its operation, and
+            raises it, if it can. *)
     | Raised of exn
 
   type t = {
@@ -37,7 +40,32 @@ module Make (Host : Promises.Host) (Style : Promises.Style_with_wait) = struct
   let note code e =
     match code.cancellation with
     | None_yet -> code.cancellation <- Late e
-    | Late _ | Raised _ -> ()
+    | Late _ | Overtaking _ | Raised _ -> ()
+
+  let overtake code e =
+    match code.cancellation with
+    | None_yet ->
+        Overtaken.enter ();
+        code.cancellation <- Overtaking e
+    | Late _ | Overtaking _ | Raised _ -> ()
+
+  (* The wait has ended, and code that could not undo it has continued. *)
+  let settle code =
+    match code.cancellation with
+    | Overtaking e ->
+        code.cancellation <- Late e;
+        Overtaken.leave ()
+    | None_yet | Late _ | Raised _ -> ()
+
+  let raised code e () =
+    settle code;
+    code.cancellation <- Raised e;
+    e
+
+  let overtaken code =
+    match code.cancellation with
+    | Overtaking e -> Some (raised code e)
+    | None_yet | Late _ | Raised _ -> None
 
   let cancelled code k e =
     code.cancellation <- Raised e;
@@ -45,9 +73,10 @@ module Make (Host : Promises.Host) (Style : Promises.Style_with_wait) = struct
 
   let suspend code block k =
     let protected = code.shields > 0 in
+    settle code;
     match code.cancellation with
     | (Late e | Raised e) when not protected -> cancelled code k e
-    | None_yet | Late _ | Raised _ -> (
+    | None_yet | Late _ | Overtaking _ | Raised _ -> (
         let go_on = function
           | Ok v -> continue k v
           | Error e -> discontinue k e
@@ -57,7 +86,8 @@ module Make (Host : Promises.Host) (Style : Promises.Style_with_wait) = struct
         match Style.enter () with
         | () ->
             Style.suspend ~protected
-              ~late:(fun e -> note code e)
+              ~late:(fun e ->
+                if protected then note code e else overtake code e)
               ~cancelled:(fun e -> cancelled code k e)
               block go_on
         | exception e ->
@@ -83,16 +113,24 @@ module Make (Host : Promises.Host) (Style : Promises.Style_with_wait) = struct
       | Suspend.Suspend block when is_innermost () ->
           Some (fun k -> suspend code block k)
       | Suspend.Protect when is_innermost () -> Some (fun k -> shield code k)
+      | Suspend.Ask { question = Overtaken.Cancelled; _ } when is_innermost ()
+        ->
+          Some (fun k -> continue k (overtaken code))
       | Suspend.Ask { question; otherwise } when is_innermost () ->
           Some (fun k -> continue k (Who.answer question ~otherwise (who code)))
       | Suspend.Ask { otherwise; _ } -> Some (fun k -> continue k otherwise)
       | _ -> None
     in
     let retc v =
+      settle code;
       match code.cancellation with
       | Late e -> late v e
-      | None_yet | Raised _ -> counted (Style.return v)
-    and exnc e = counted (Style.fail e (Printexc.get_raw_backtrace ())) in
+      | None_yet | Overtaking _ | Raised _ -> counted (Style.return v)
+    and exnc e =
+      let backtrace = Printexc.get_raw_backtrace () in
+      settle code;
+      counted (Style.fail e backtrace)
+    in
     Style.isolate (fun () -> match_with f () { retc; exnc; effc })
 
   let[@inline never] observed code f =

@@ -26,7 +26,8 @@ module Make_named (Host : Host) (Style : Style_with_wait) = struct
 
   (* --- Direct style ------------------------------------------------------- *)
 
-  (* If an operation was performed before the cancellation, it returns its value all the same. *)
+  (* What was performed before the cancellation, and can't be undone, returns its value all the
+     same. *)
   let performed v (_ : exn) = Style.return v
 
   let direct f =
@@ -96,23 +97,11 @@ module Make_named (Host : Host) (Style : Style_with_wait) = struct
         release ();
         Style.fail e backtrace)
 
-  (* [release] doesn't suspend. If a cancellation comes too late for the lock, [f] gets it when
-     it waits next. *)
+  (* [release] doesn't suspend. *)
   let during try_acquire acquire_evt release t f =
-    let release () = release t in
-    if try_acquire t then at_once (holding release f)
-    else
-      let is_cancelled = ref false in
-      let late () (_ : exn) =
-        is_cancelled := true;
-        Style.return ()
-      in
-      Style.bind
-        (wait ~late (acquire_evt t))
-        (fun () ->
-          let result = holding release f in
-          if !is_cancelled then Style.cancel result;
-          result)
+    let hold () = holding (fun () -> release t) f in
+    if try_acquire t then at_once (hold ())
+    else Style.bind (wait ~late:performed (acquire_evt t)) hold
 
   let during try_acquire acquire_evt release t f =
     if may_begin () then during try_acquire acquire_evt release t f
@@ -337,20 +326,13 @@ module Make_named (Host : Host) (Style : Style_with_wait) = struct
             (Code.start ~late:performed (fun () -> give_back_after t v e))
             (fun () -> Style.fail e backtrace))
 
-    (* If a cancellation comes too late for the resource, [f] gets it when it waits, as in
-       [during]. *)
     let use_now t f =
-      let is_cancelled = ref false in
-      let late v (_ : exn) =
-        is_cancelled := true;
-        Style.return v
+      let late v e =
+        Style.bind
+          (Code.start ~late:performed (fun () -> give_back t v))
+          (fun () -> Style.fail e (Printexc.get_callstack 0))
       in
-      Style.bind
-        (Code.start ~late (fun () -> obtain t))
-        (fun v ->
-          let result = lend t f v in
-          if !is_cancelled then Style.cancel result;
-          result)
+      Style.bind (Code.start ~late (fun () -> obtain t)) (lend t f)
 
     let use t f =
       if may_begin () then use_now t f else in_turn (fun () -> use_now t f)

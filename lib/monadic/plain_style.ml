@@ -42,7 +42,6 @@ module Make (Host : Promises.Host) (S : Promises.Style) = struct
       wait_kept (Operation.target operation t) block go_on
     else S.suspend ~protected:false block go_on
 
-  let cancel (_ : _ S.t) = ()
   let at_once = ref max_int
   let turn () = None
 end

@@ -90,17 +90,14 @@ module type Style_with_wait = sig
       [Structure_kit.block operation t waiter], unprotected.
 
       - If it is resumed with [v], it returns [result v].
-      - If it is cancelled with [e] after that, it continues with
-        [late (result v) e].
+      - If it is cancelled with [e] after that, and [operation.undo] can undo
+        it, it fails with [e]. Otherwise it continues with [late (result v) e].
       - Otherwise it fails, after [Structure_kit.withdraw operation t waiter].
 
       [result] only changes the type of its argument. The thread that resumes
       calls it. *)
 
-  (** {2 Cancellation, and turns of other tasks} *)
-
-  val cancel : 'a t -> unit
-  (** [cancel promise] cancels the operation that [promise] waits for. *)
+  (** {2 Turns of other tasks} *)
 
   val at_once : int ref
   (** The number of operations that may still be performed at once before

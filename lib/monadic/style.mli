@@ -15,10 +15,12 @@ module type S = sig
 
       - {b Cancelled} while it waits, [f] gets the host's exception. It gets it
         again in each operation that has to wait from then on, except in
-        {!Concord.Tasks.protect}. If the cancellation comes in there, or after
-        the operation was resumed, the next operation that has to wait raises
-        it. If there is none, the promise has the value of [f ()]. (With [Make]
-        that cancellation is lost, unless the style's library repeats it.) *)
+        {!Concord.Tasks.protect}. If the operation was resumed just before, it
+        is undone, for example by giving its item back. If it can't be undone,
+        or if the cancellation comes in [protect], the next operation that has
+        to wait raises it. If there is none, the promise has the value of
+        [f ()]. (With [Make] that cancellation is lost, unless the style's
+        library repeats it.) *)
 
   val sync : 'a Event.t -> 'a promise
   (** [sync event] performs [event], like {!Concord.Event.sync}. Functions of
@@ -44,9 +46,10 @@ module type S = sig
       the page of a structure they come last, under the heading "Operations that
       return a promise". A function argument whose result is a promise may wait.
 
-      If a promise is {b cancelled} while it waits, the operation has changed
-      nothing, unless its documentation says so. {b Order} and {b cost} are
-      those of the direct functions.
+      If a promise is {b cancelled} while it is pending, the operation has
+      changed nothing, unless its documentation says so. If it was resumed just
+      before, it is undone. (But what it has put, added or sent stays there.)
+      {b Order} and {b cost} are those of the direct functions.
 
       In the examples, [let*] and [return] are those of the style, and the
       answer is the value of the promise, as utop prints it. The result of

@@ -55,6 +55,7 @@ let receiving =
   {
     Operation.default with
     name = "Broadcast.receive";
+    undo = (fun s _ v -> Step.surely s take_back_step v);
     spin = Before;
     how =
       By_hand
@@ -169,6 +170,7 @@ let sending =
   {
     Operation.default with
     name = "Broadcast.send";
+    undo = Operation.undo_nothing;
     state = places;
     spin = Before;
     how =

@@ -169,6 +169,7 @@ and 'a state =
       link : 'a link;
       next : 'a link;  (** The position after the waiter has accepted. *)
       waiters : ('a subscription, 'a) Waiters.t;
+      back : 'a list;  (** Values that came back meanwhile, first one first. *)
     }
 
 and 'a subscription = 'a state Atomic.t

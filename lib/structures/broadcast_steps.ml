@@ -77,6 +77,11 @@ let not_moving () = assert false (* only the moving task leaves these phases *)
 let pass_one left : _ Step.t = Return (left - 1, left = 1)
 let moved = Some ()
 
+(* Values that came back are not counted, because their places were given back. *)
+let behind values link =
+  let before link value = Atomic.make (Node { value; link }) in
+  List.fold_left before link (List.rev values)
+
 (* A step of a subscription, by each task that may be the first to know that there is more. *)
 let rec serve : _ -> _ Step.t = function
   | Waiting { link; waiters; _ } when has_more link -> hand_out link waiters
@@ -84,12 +89,12 @@ let rec serve : _ -> _ Step.t = function
 
 (* The same, by the serving task, after the waiter has accepted. *)
 and serve_on : _ -> _ Step.t = function
-  | Serving { next; waiters; _ } -> hand_out next waiters
+  | Serving { next; waiters; back; _ } -> hand_out (behind back next) waiters
   | Reading _ | Waiting _ -> not_serving ()
 
 (* The same, after the waiter has refused. *)
 and serve_again : _ -> _ Step.t = function
-  | Serving { link; waiters; _ } -> hand_out link waiters
+  | Serving { link; waiters; back; _ } -> hand_out (behind back link) waiters
   | Reading _ | Waiting _ -> not_serving ()
 
 and then_serve_on = Step.Then (fun state -> serve_on state)
@@ -121,7 +126,8 @@ and hand_out link waiters : _ Step.t =
         Become (Waiting { link; waiters; notice }, next)
 
 and hand_over outcome ~link ~next waiters ~accepted ~refused : _ Step.t =
-  let state = Serving { link; next; waiters = Waiters.tail waiters } in
+  let waiters_left = Waiters.tail waiters in
+  let state = Serving { link; next; waiters = waiters_left; back = [] } in
   Hand_over { state; waiter = Waiters.head waiters; outcome; accepted; refused }
 
 (* The same, for a counted value. A task that ended the subscription meanwhile has passed only
@@ -334,6 +340,23 @@ let leave link : _ -> _ Step.t = function
       Return (Held { h with subscriptions = h.subscriptions - 1 }, Some link)
   | state -> Return (state, Some link)
 
+(* A step of a subscription. A value that was received comes back, as if it came before what
+   the subscription has not read yet. Its place was given back, so it is not counted. *)
+let take_back_step value : _ -> _ Step.t = function
+  | Reading link -> Return (Reading (Atomic.make (Node { value; link })), true)
+  | Waiting ({ waiters; _ } as waiting) when not (Waiters.is_empty waiters) ->
+      Hand_over
+        {
+          state = Waiting { waiting with waiters = Waiters.tail waiters };
+          waiter = Waiters.head waiters;
+          outcome = Ok value;
+          accepted = Done true;
+          refused = Again;
+        }
+  | Serving serving ->
+      Return (Serving { serving with back = value :: serving.back }, true)
+  | Waiting _ as state -> Return (state, false)
+
 (* A step of a link, after one of its notices was withdrawn. *)
 let withdraw_notice : _ -> _ Step.t = function
   | (End _ | Node _ | Counted _ | Sealed | Dropped _) as next ->
@@ -363,7 +386,10 @@ let unsubscribe_step () : _ -> _ Step.t = function
       Become (Reading (nowhere ()), Step.resume_all waiters Errors.closed next)
   | Serving { next; waiters; _ } ->
       let link = nowhere () in
-      let state = Serving { link; next = link; waiters = Waiters.empty } in
+      let waiters_left = Waiters.empty in
+      let state =
+        Serving { link; next = link; waiters = waiters_left; back = [] }
+      in
       let next = leave_from next in
       Become (state, Step.resume_all waiters Errors.closed next)
 

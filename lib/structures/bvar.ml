@@ -40,10 +40,16 @@ let wait_step () (_ : _ Waiters.t) = Step.Wait
 
 let queue change w waiters = change waiters w
 
+(* A broadcast has woken all others, so its value reaches at most a task that has come since. *)
+let pass_on t () v =
+  ignore (Step.surely t signal_step v : bool);
+  true
+
 let waiting =
   {
     Operation.default with
     name = "Bvar.wait";
+    undo = pass_on;
     how =
       By_steps { word = Fun.id; step = wait_step; queue; left = Step.finished };
   }

@@ -52,10 +52,18 @@ let attempt wait () =
     None
   end
 
+(* A signal that a task can't use goes to the next one. *)
+let pass_on condition = function
+  | Signal ->
+      ignore (Step.surely condition Bvar.signal_step Signal : bool);
+      true
+  | Broadcast -> true
+
 let waiting =
   {
     Operation.default with
     name = "Condition.wait";
+    undo = (fun wait () wake -> pass_on wait.condition wake);
     how =
       By_hand
         {
@@ -110,6 +118,7 @@ let waiting_in_slot =
   {
     Operation.default with
     name = "Condition.wait";
+    undo = (fun wait () wake -> pass_on wait.condition wake);
     how =
       By_hand
         {
@@ -176,7 +185,13 @@ let wait_evt condition mutex =
 
 (* --- Without a mutex ------------------------------------------------------ *)
 
-let waiting_only = { Bvar.waiting with name = "Condition.wait_no_mutex" }
+let waiting_only =
+  {
+    Bvar.waiting with
+    name = "Condition.wait_no_mutex";
+    undo = (fun condition () wake -> pass_on condition wake);
+  }
+
 let wait_no_mutex t = ignore (Operation.wait waiting_only t () : wake)
 
 let wait_no_mutex_evt t =

@@ -62,6 +62,7 @@ let awaiting =
   {
     Operation.default with
     name = "Latch.await";
+    undo = Operation.undo_nothing;
     state = missing;
     spin = Before;
     how =

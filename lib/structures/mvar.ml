@@ -221,6 +221,17 @@ let put_in v : _ -> _ Step.t = function
             }
       | Read | Hold _ -> Become (held line Waiters.empty, Then (give () v)))
 
+(* A value that was taken comes back, before all others. If there is another one by now, that
+   waits behind it as if a task had come to put it. *)
+let take_back v : _ -> _ Step.t = function
+  | Empty _ as empty -> put_in v empty
+  | Full (next, putters, line) ->
+      let putters = Waiters.(push_first putters (Waiter.make_willing next)) in
+      Return (Full (v, putters, line), ())
+  | Held h ->
+      let putters = Waiters.(push_first h.putters (Waiter.make_willing v)) in
+      Return (Held { h with putters }, ())
+
 (* This is [give], as the last part of an operation that already has its result. *)
 let put_back v state = give () v state
 
@@ -272,16 +283,26 @@ let how_again =
       withdraw = (fun t w -> Step.withdraw t takers Step.finished w);
     }
 
+let undo_take t _ v =
+  Step.surely t take_back v;
+  true
+
 let taking =
   {
-    Nudge.operation = { operation with name = "Mvar.take" };
+    Nudge.operation = { operation with name = "Mvar.take"; undo = undo_take };
     how_again;
     of_arg = (fun request -> request.comes);
     with_arg = (fun request comes -> { request with comes });
     give_up = (fun t _ -> Sys.opaque_identity (Step.surely t give_up ()));
   }
 
-let reading = { taking with operation = { operation with name = "Mvar.read" } }
+let reading =
+  {
+    taking with
+    operation =
+      { operation with name = "Mvar.read"; undo = Operation.undo_nothing };
+  }
+
 let swapping = { taking with operation = { operation with name = "Mvar.swap" } }
 
 let modifying =
@@ -291,6 +312,7 @@ let putting =
   {
     Operation.default with
     name = "Mvar.put";
+    undo = Operation.undo_nothing;
     spin = Before;
     holders;
     how =

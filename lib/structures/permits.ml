@@ -291,8 +291,12 @@ let waiting ?(left = then_serve) word (operation : _ Operation.t) : _ waiting =
   and enlist t w = Step.enlist (word t) take (fun _ -> queue_first) w
   and withdraw t w = Step.withdraw (word t) queue left w in
   let how = Operation.By_steps { word; step = take; queue; left } in
+  let undo t request () =
+    Step.surely (word t) give request;
+    true
+  in
   {
-    operation = { operation with how };
+    operation = { operation with how; undo };
     how_again = By_hand { attempt; enlist; withdraw };
     of_arg = (fun request -> request.comes);
     with_arg = (fun request comes -> { request with comes });

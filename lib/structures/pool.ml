@@ -158,6 +158,7 @@ let awaiting =
   {
     operation with
     name = "Pool.await_closed";
+    undo = Operation.undo_nothing;
     how =
       By_steps
         {

@@ -57,6 +57,7 @@ let awaiting =
   {
     Operation.default with
     name = "Promise.await";
+    undo = Operation.undo_nothing;
     spin = Before;
     how =
       By_steps { word = Fun.id; step = await_step; queue; left = Step.finished };

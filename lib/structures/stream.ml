@@ -255,7 +255,7 @@ let move t : _ -> _ Step.t = function
       if Waiters.is_empty adders then
         if ended then Become (First (Shut front), then_seal t)
         else Return (First front, ())
-      else if last_index t - taken front = t.capacity then
+      else if last_index t - taken front >= t.capacity then
         Return (with_adders front adders, ())
       else
         let w = Waiters.head adders in
@@ -399,6 +399,68 @@ let rec try_take t =
           | Last (Sealed _) -> closed t
           | Last (Node _ | Takers _) -> None))
 
+(* --- Taking back ---------------------------------------------------------- *)
+
+let before_front v front =
+  let taken = taken front in
+  let rest =
+    (* each [Bare] is a new block *)
+    match front with
+    | Bare { taken } -> Bare { taken }
+    | Item _ -> front
+  in
+  Item { index = taken; value = v; rest }
+
+(* A step of [first]. There may be one item more than the capacity after it. *)
+let take_back_step v (First cell) : _ Step.t =
+  let first =
+    match cell with
+    | (Bare _ | Item _) as front -> First (before_front v front)
+    | Full f -> First (Full { f with front = before_front v f.front })
+    | Moving m -> First (Moving { m with front = before_front v m.front })
+    | Shut front -> First (Shut (before_front v front))
+  in
+  Return (first, ())
+
+let hand_to_taker v = function
+  | Last (Node _ | Sealed _) as last -> Step.Return (last, false)
+  | Last (Takers { top; takers }) ->
+      Hand_over
+        {
+          state = with_takers top (Waiters.tail takers);
+          waiter = Waiters.head takers;
+          outcome = Ok v;
+          accepted = Done true;
+          refused = Again;
+        }
+
+let takers_wait t =
+  match Atomic.get t.last with
+  | Last (Takers _) -> true
+  | Last (Node _ | Sealed _) -> false
+
+(* An item that was taken comes back, before all others. A task that is just enlisting may not
+   see it in [first], and this task may not see that one in [last]. But one of the two does,
+   because the other has written first. It then takes the item out, and begins again. *)
+let rec take_back t v =
+  if not (Step.surely t.last hand_to_taker v) then begin
+    Step.surely t.first take_back_step v;
+    meet_taker t
+  end
+
+and meet_taker t =
+  match front (Atomic.get t.first) with
+  | Bare _ -> ()
+  | Item _ -> (
+      if takers_wait t then
+        match try_take t with
+        | None | (exception Closed) -> ()
+        | Some v -> take_back t v)
+
+let undo_take t () v =
+  take_back t v;
+  true
+
 let rec drain t =
   let before = Atomic.get t.first in
   let front = front before and top = top (Atomic.get t.last) in
@@ -426,7 +488,7 @@ let look_for_item t () last : _ Step.t =
 let look_for_end_or_room t _ first : _ Step.t =
   match first with
   | First ((Bare _ | Item _) as front) ->
-      if last_index t - taken front = t.capacity then Wait
+      if last_index t - taken front >= t.capacity then Wait
       else Return (first, ())
   | First (Full _) | First (Moving { ended = false; _ }) -> Wait
   | First (Moving { ended = true; _ }) | First (Shut _) -> Return (first, ())
@@ -458,13 +520,20 @@ let taking =
   {
     Operation.default with
     name = "Stream.take";
+    undo = undo_take;
     state = items;
     spin = Before;
     how =
       By_hand
         {
           attempt = (fun t () -> try_take t);
-          enlist = (fun t w -> Step.enlist t.last (look_for_item t) takers w);
+          enlist =
+            (fun t w ->
+              Step.enlist t.last (look_for_item t) takers w
+              && begin
+                meet_taker t;
+                true
+              end);
           withdraw = (fun t w -> Step.withdraw t.last takers Step.finished w);
         };
   }
@@ -473,6 +542,7 @@ let adding =
   {
     Operation.default with
     name = "Stream.add";
+    undo = Operation.undo_nothing;
     state = items;
     spin = Before;
     how =

@@ -63,6 +63,7 @@ let waiting =
   {
     Operation.default with
     name = "Watch.changed";
+    undo = Operation.undo_nothing;
     spin = Before;
     how =
       By_steps

@@ -157,6 +157,28 @@ let take_step () s : _ Step.t =
   | Some (number, v) -> serve v (without number s)
   | None -> if is_over s then Raise Closed else Wait
 
+(* Numbers of tickets are not negative. *)
+let number_before s =
+  match Items.min_binding_opt s.items with
+  | Some (number, _) when number < 0 -> number - 1
+  | Some _ | None -> -1
+
+let take_back_step v s : _ Step.t =
+  if Waiters.is_empty s.takers then Return (put (number_before s) v s, ())
+  else
+    Hand_over
+      {
+        state = { s with takers = Waiters.tail s.takers };
+        waiter = Waiters.head s.takers;
+        outcome = Ok v;
+        accepted = Step.finished;
+        refused = Again;
+      }
+
+let undo_take t () v =
+  Step.surely t take_back_step v;
+  true
+
 let withdraw_step number s : _ Step.t =
   if Items.mem number s.items then serve true (without number s)
   else if s.transit = Coming number then serve true { s with transit = Nothing }
@@ -186,6 +208,7 @@ let adding =
   {
     operation with
     name = "Work_queue.add";
+    undo = Operation.undo_nothing;
     how =
       By_steps
         { word = Fun.id; step = add_step; queue = adders; left = Step.finished };
@@ -195,6 +218,7 @@ let taking =
   {
     operation with
     name = "Work_queue.take";
+    undo = undo_take;
     how =
       By_steps
         {

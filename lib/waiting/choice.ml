@@ -28,8 +28,19 @@ type +'a alternative =
   | In_order of 'a alternative list  (** They are tried in this order. *)
   | In_any_order of 'a alternative list
 
+(* What another task performed, for a task that may have been cancelled meanwhile. *)
+type 'b undo =
+  | By_another : {
+      operation : ('t, 'x, 'b) Operation.t;
+      structure : 't;
+      arg : 'x;
+    }
+      -> 'b undo
+  | By_itself
+
 type ('b, 'c, 'a) performed = {
   mutable result : ('b, exn) result;
+  undo : 'b undo;
   finish : 'b -> 'c;
   post : ('c, 'a) post;
   within : Aborts.t list;
@@ -48,7 +59,8 @@ let rec attempt = function
   | Alternative { operation; structure; arg; finish; post; within; _ } -> (
       match Operation.attempt operation structure arg with
       | Some v ->
-          Some (Chosen { result = Ok v; finish; post; within; kind = Plain })
+          let undo = By_itself and kind = Plain in
+          Some (Chosen { result = Ok v; undo; finish; post; within; kind })
       | None -> None
       | exception e ->
           let backtrace = Backtrace.get () in
@@ -56,7 +68,8 @@ let rec attempt = function
           (* The operation was chosen, but not performed. So anything that it holds has to be
              withdrawn. *)
           let within = Aborts.not_first within in
-          Some (Chosen { result = Ok (); finish; post; within; kind = Plain }))
+          let undo = By_itself and kind = Plain in
+          Some (Chosen { result = Ok (); undo; finish; post; within; kind }))
 
 (* Tries all in a random order, in which each is equally likely to come before each other. *)
 and attempt_any alternatives =
@@ -155,6 +168,9 @@ let rec enlist choice resumer enlisted ~last = function
       let performed =
         {
           result = nothing_yet;
+          undo =
+            By_another
+              { operation = a.operation; structure = a.structure; arg = a.arg };
           finish = a.finish;
           post = a.post;
           within = a.within;
@@ -308,12 +324,26 @@ let[@inline never] withdraw_and_raise enlisted e =
       withdraw_all enlisted;
       raise another
 
+let undone (Chosen { result; undo; _ }) =
+  match (result, undo) with
+  | Ok v, By_another { operation; structure; arg } ->
+      operation.undo structure arg v
+  | (Ok _ | Error _), _ -> false
+
+let[@inline never] undo_if_cancelled chosen =
+  match Overtaken.cancelled () with
+  | Some raised when undone chosen -> raise (raised ())
+  | Some _ | None -> chosen
+
 let wait_for_any ~in_order alternatives =
   let enlisted = ref [] in
   let block resumer = block alternatives enlisted resumer in
   match
-    if Reach.takes_slow_path () then suspend_slowly in_order block
-    else Reach.suspend_at_once block
+    let chosen =
+      if Reach.takes_slow_path () then suspend_slowly in_order block
+      else Reach.suspend_at_once block
+    in
+    if Overtaken.may_be () then undo_if_cancelled chosen else chosen
   with
   | chosen ->
       withdraw_all enlisted;

@@ -22,8 +22,11 @@ type ('t, 'x, 'a) t = {
   holders : 't -> Waits.holder list;
   state : 't -> string;
   from_outside : bool;
+  undo : 't -> 'x -> 'a -> bool;
   how : ('t, 'x, 'a) how;
 }
+
+let undo_nothing _ _ _ = true
 
 let default =
   let attempt _ _ = None and enlist _ _ = true and withdraw _ _ = () in
@@ -33,6 +36,7 @@ let default =
     holders = (fun _ -> []);
     state = (fun _ -> "");
     from_outside = false;
+    undo = (fun _ _ _ -> false);
     how = By_hand { attempt; enlist; withdraw };
   }
 
@@ -101,6 +105,18 @@ let[@inline] block operation t w resumer =
 let target { name; holders; state; from_outside; _ } t =
   Waits.target name t holders ~state ~from_outside
 
+(* The exception comes with the outcome, so the task isn't a waiter any more. *)
+let[@inline never] undo_if_cancelled operation t arg v =
+  match Overtaken.cancelled () with
+  | Some raised when operation.undo t arg v ->
+      let e = raised () in
+      Labels.raises e t;
+      raise e
+  | Some _ | None -> v
+
+let[@inline] resumed operation t arg v =
+  if Overtaken.may_be () then undo_if_cancelled operation t arg v else v
+
 let[@inline never] wait_observed operation t w =
   Reach.suspend_slowly
     (fun () -> [ target operation t ])
@@ -124,7 +140,7 @@ let[@inline never] suspend_by_effect operation t arg =
     if Reach.takes_slow_path () then wait_observed operation t w
     else Effect.perform (Concord_suspend.Suspend wait)
   with
-  | v -> v
+  | v -> resumed operation t arg v
   | exception e -> wait_otherwise operation t w wait e
 
 let[@inline never] wait_elsewhere operation t w =

@@ -26,10 +26,15 @@ type ('t, 'x, 'a) t = {
   holders : 't -> Waits.holder list;
   state : 't -> string;
   from_outside : bool;
+  undo : 't -> 'x -> 'a -> bool;  (** See {!Structure_kit.operation}. *)
   how : ('t, 'x, 'a) how;
 }
 
 val default : ('t, 'x, 'a) t
+
+val undo_nothing : 't -> 'x -> 'a -> bool
+(** For an operation that only waits or reads, or whose item stays. *)
+
 val attempt : ('t, 'x, 'a) t -> 't -> 'x -> 'a option
 
 val perform : ('t, 'x, 'a) t -> 't -> 'x -> 'a

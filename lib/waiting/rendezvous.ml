@@ -54,6 +54,25 @@ let receive_step () : _ -> _ Step.t = function
           refused = Again;
         }
 
+(* A value that was received comes back. It waits before all senders, although its own sender
+   has left. *)
+let take_back_step v : _ -> _ Step.t = function
+  | Closed -> Return (Closed, false)
+  | Open (senders, receivers) when Waiters.is_empty receivers ->
+      let senders = Waiters.push_first senders (Waiter.make_willing v) in
+      Return (Open (senders, receivers), true)
+  | Open (senders, receivers) ->
+      Hand_over
+        {
+          state = opened senders (Waiters.tail receivers);
+          waiter = Waiters.head receivers;
+          outcome = Ok v;
+          accepted = Done true;
+          refused = Again;
+        }
+
+let undo_receive t () v = Step.surely t take_back_step v
+
 let close_step () : _ -> _ Step.t = function
   | Closed -> Return (Closed, ())
   | Open (senders, receivers) ->
@@ -76,6 +95,7 @@ let sending =
   {
     Operation.default with
     name = "Channel.send";
+    undo = Operation.undo_nothing;
     spin = Enlisted;
     how =
       By_steps
@@ -91,6 +111,7 @@ let receiving =
   {
     Operation.default with
     name = "Channel.receive";
+    undo = undo_receive;
     spin = Enlisted_or_before;
     how =
       By_steps

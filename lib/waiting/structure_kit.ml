@@ -37,6 +37,7 @@ type ('t, 'x, 'a) operation = ('t, 'x, 'a) Operation.t = {
   holders : 't -> holder list;
   state : 't -> string;
   from_outside : bool;
+  undo : 't -> 'x -> 'a -> bool;
   how : ('t, 'x, 'a) how;
 }
 

@@ -47,7 +47,7 @@
         }
     val passing : (state Atomic.t, unit, unit) operation =
       {name = "Gate.pass"; spin = Before; holders = <fun>; state = <fun>;
-       from_outside = false;
+       from_outside = false; undo = <fun>;
        how =
         By_steps
          {Concord.Tools.Structure_kit.word = <fun>; step = <fun>; queue = <fun>;
@@ -197,6 +197,16 @@ type ('t, 'x, 'a) operation = ('t, 'x, 'a) Operation.t = {
       (** Set it to [true] if the operating system ends the wait, for example on
           a descriptor. If a task waits this way, {!Concord.Tools.Debug} reports
           the program as idle, and not as stalled. The {!default} is [false]. *)
+  undo : 't -> 'x -> 'a -> bool;
+      (** [undo structure arg v] undoes the operation, for a task that was
+          resumed with [v], and cancelled before it could continue. What it took
+          goes to the task that is next, or comes first again, as if the task
+          had never come. What it has put stays.
+
+          [false] means that this is not possible. Then the task gets its result
+          in spite of the cancellation. That is the {!default}. Only hosts whose
+          cancellations can overtake an outcome call it (Lwt). It must neither
+          suspend nor raise. *)
   how : ('t, 'x, 'a) how;
 }
 (** A blocking operation. *)

@@ -12,6 +12,8 @@ let leaving (_ : (_, exn) result) = false
 let make_alternative choice arg = { arg; choice; resumer = withdrawn }
 let make arg = make_alternative no_choice arg
 let make_live resumer = { arg = (); choice = no_choice; resumer }
+let accept (_ : (_, exn) result) = true
+let make_willing arg = { arg; choice = no_choice; resumer = accept }
 let[@inline] is_withdrawn w = w.resumer == withdrawn
 let[@inline] is_live w = w.resumer != withdrawn && w.resumer != leaving
 let[@inline] mark_leaving w = w.resumer <- leaving

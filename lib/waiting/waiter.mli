@@ -80,6 +80,10 @@ val will_refuse : _ t -> to_:_ t -> bool
 val make_live : (('a, exn) result -> bool) -> (unit, 'a) t
 (** [make_live resumer] returns a live waiter outside a choice. *)
 
+val make_willing : 'x -> ('x, 'a) t
+(** [make_willing arg] returns a live waiter that accepts any outcome, and of
+    which no task knows. *)
+
 val make_alternative : choice -> 'x -> ('x, 'a) t
 (** [make_alternative choice arg] does the same as {!make}, for an alternative
     of the choice. *)

@@ -89,8 +89,7 @@ let signalled_alone () =
   let+ v = second in
   int "the item" 1 v
 
-(* The task has been given the lock when it is cancelled, so its function is cancelled where it
-   waits. *)
+(* The task has been given the lock when it is cancelled, so it gives that back. *)
 let locked_just_now () =
   run @@ fun () ->
   let box = Mvar.create_empty () in
@@ -104,7 +103,7 @@ let locked_just_now () =
     in
     unlock ();
     Lwt.cancel p;
-    yes (name ^ ": called") !called;
+    no (name ^ ": called") !called;
     yes (name ^ ": cancelled") (is_cancelled p);
     int (name ^ ": it does not wait") 0 (Mvar.waiters box);
     yes (name ^ ": unlocked") (try_lock ())

@@ -1,0 +1,8 @@
+let tasks = Atomic.make 0
+let[@inline] may_be () = Atomic.get tasks > 0
+
+type _ Effect.t += Cancelled : (unit -> exn) option Effect.t
+
+let cancelled () = Option.join (Reach.question Cancelled ~otherwise:None)
+let enter () = Atomic.incr tasks
+let leave () = Atomic.decr tasks
