@@ -16,14 +16,21 @@
                                                       is empty at the number of n
                   seal           * Sealed n           a task that closes the stream, or
                                                       finds it closed
+                  renew            Renewed n          a task whose item has come back to
+                                                      [first]
+   Renewed n      as Node n, and each change is a new block
    Takers n, ws   add            * Takers n, (ws - w), or Node n
                                                       any task; it resumes w
                   seal           * Sealed n           as above; it resumes all of ws
+                  take_back      * Takers n, (ws - w), or Node n
+                                                      a task whose item comes back; it
+                                                      resumes w
    Sealed n       never (terminal): no item comes after n
 
    [first]. Each of its states has a front.
    State          Left by          To                 By whom
-   Bare, Item     take           * Bare, Item         any task
+   Bare, Item,    take           * Bare, Item, Returned
+   Returned                                           any task
                   an adder         Full, [w]          the task that waits, if there is no
                                                       room
                   close            Shut               any task; it then seals
@@ -33,7 +40,7 @@
    Moving, ws     take           * Moving, ws         any task: there is more room to fill
                   move             Moving, (ws - w)   the moving task; it resumes w, and
                                                       then adds the item of w
-                  move             Full, ws; Bare, Item
+                  move             Full, ws; or the front
                                                       the moving task, if no room or no
                                                       adder is left
                   close          * Moving, ended      any task; it resumes all of ws
@@ -46,6 +53,18 @@
                                                       any task, while the top of the
                                                       stack is above i; it then cuts
                                                       off that top
+   Returned (v, r) take v        * r                  any task
+   each           put_before     * Returned (v, it)   a task whose item comes back; it
+                                                      then renews
+   Returned (v, r) take_out        r                  a task that should renew, but finds
+                                                      takers; it then takes v back again
+
+   An item comes back if the task that got it was cancelled before it could continue
+   ([undo_take]). It took no room any more, because another task had handed it over. So it takes
+   none when it is back, and has no number. So a stream holds at most as many items above its
+   capacity as have come back. If the task meets no taker, it puts the item in [first], and then
+   makes [last] a new block. So when it returns, no task waits beside the item, and none that
+   has read [first] before can enlist.
 
    In addition, waiters enter ws in the states that have it, and withdraw. [Takers] without
    waiters becomes [Node], and [Full] without waiters becomes [Bare] or [Item].
@@ -84,6 +103,7 @@ type ('a, _) added =
       takers : (unit, 'a) Waiters.t;
     }
       -> ('a, [> `Takers ]) added
+  | Renewed : { top : ('a, [ `Node ]) added } -> ('a, [> `Renewed ]) added
   | Sealed : ('a, [ `Node ]) added -> ('a, [> `Sealed ]) added
 
 type ('a, _) cell =
@@ -91,31 +111,41 @@ type ('a, _) cell =
   | Item : {
       index : int;
       value : 'a;
-      rest : ('a, [ `Bare | `Item ]) cell;
+      rest : ('a, [ `Bare | `Item | `Returned ]) cell;
     }
       -> ('a, [> `Item ]) cell
+  | Returned : {
+      taken : int;  (** As if the item were not there. *)
+      returned : int;  (** The number of such items, with this one. *)
+      value : 'a;
+      rest : ('a, [ `Bare | `Item | `Returned ]) cell;
+    }
+      -> ('a, [> `Returned ]) cell
   | Full : {
-      front : ('a, [ `Bare | `Item ]) cell;
+      front : ('a, [ `Bare | `Item | `Returned ]) cell;
       adders : ('a, unit) Waiters.t;
     }
       -> ('a, [> `Full ]) cell
   | Moving : {
-      front : ('a, [ `Bare | `Item ]) cell;
+      front : ('a, [ `Bare | `Item | `Returned ]) cell;
       adders : ('a, unit) Waiters.t;
       ended : bool;
     }
       -> ('a, [> `Moving ]) cell
-  | Shut : ('a, [ `Bare | `Item ]) cell -> ('a, [> `Shut ]) cell
+  | Shut : ('a, [ `Bare | `Item | `Returned ]) cell -> ('a, [> `Shut ]) cell
 
-type 'a last = Last : ('a, [< `Node | `Takers | `Sealed ]) added -> 'a last
+type 'a last =
+  | Last : ('a, [< `Node | `Takers | `Renewed | `Sealed ]) added -> 'a last
 [@@unboxed]
 
 type 'a first =
-  | First : ('a, [< `Bare | `Item | `Full | `Moving | `Shut ]) cell -> 'a first
+  | First :
+      ('a, [< `Bare | `Item | `Returned | `Full | `Moving | `Shut ]) cell
+      -> 'a first
 [@@unboxed]
 
 type 'a node = ('a, [ `Node ]) added
-type 'a front = ('a, [ `Bare | `Item ]) cell
+type 'a front = ('a, [ `Bare | `Item | `Returned ]) cell
 
 type 'a t = {
   capacity : int;
@@ -149,6 +179,7 @@ let top (Last added) : _ node =
   match added with
   | Node _ as n -> n
   | Takers { top; _ } -> top
+  | Renewed { top } -> top
   | Sealed top -> top
 
 (* The front, in whatever state. *)
@@ -156,19 +187,34 @@ let front (First cell) : _ front =
   match cell with
   | Bare _ as front -> front
   | Item _ as front -> front
+  | Returned _ as front -> front
   | Full { front; _ } -> front
   | Moving { front; _ } -> front
   | Shut front -> front
 
 (* The number of the item that was taken last. *)
 let taken (front : _ front) =
-  match front with Bare { taken } -> taken | Item { index; _ } -> index - 1
+  match front with
+  | Bare { taken } -> taken
+  | Item { index; _ } -> index - 1
+  | Returned { taken; _ } -> taken
+
+(* The number of items that came back. *)
+let returned (front : _ front) =
+  match front with Returned { returned; _ } -> returned | Bare _ | Item _ -> 0
 
 let index (Node { index; _ } : _ node) = index
 let last_index t = index (top (Atomic.get t.last))
 
 let with_takers top takers =
   if Waiters.is_empty takers then Last top else Last (Takers { top; takers })
+
+let with_front (First cell) front =
+  match cell with
+  | Bare _ | Item _ | Returned _ -> First front
+  | Full f -> First (Full { f with front })
+  | Moving m -> First (Moving { m with front })
+  | Shut _ -> First (Shut front)
 
 let with_adders front adders =
   if Waiters.is_empty adders then First front
@@ -199,11 +245,15 @@ let rec values_above (Node { value; below; index } : _ node) taken values =
 
 (* The number of the last item that was taken to the front. *)
 let rec turned (front : _ front) =
-  match front with Item { rest; _ } -> turned rest | Bare { taken } -> taken
+  match front with
+  | Item { rest; _ } -> turned rest
+  | Returned { rest; _ } -> turned rest
+  | Bare { taken } -> taken
 
 let rec values_of (front : _ front) top values =
   match front with
   | Item { value; rest; _ } -> values_of rest top (value :: values)
+  | Returned { value; rest; _ } -> values_of rest top (value :: values)
   | Bare { taken } -> List.rev_append values (values_above top taken [])
 
 (* The items of the front, and those behind it up to [top]. *)
@@ -222,7 +272,8 @@ let again () = Step.Again
 
 (* Steps of [last]. *)
 let seal_step : _ -> _ Step.t = function
-  | Last (Node _ as top) -> Return (Last (Sealed top), ())
+  | Last (Node _ as top) | Last (Renewed { top }) ->
+      Return (Last (Sealed top), ())
   | Last (Takers { top; takers }) ->
       let next = Step.resume_all takers Errors.closed Step.finished in
       Become (Last (Sealed top), next)
@@ -233,7 +284,8 @@ let then_seal t = Step.At (t.last, seal_step, finish)
 
 (* A step of [last], by the moving task, after it has found room for the item. *)
 let add_moved v : _ -> _ Step.t = function
-  | Last (Node { index; _ } as below) ->
+  | Last (Node { index; _ } as below)
+  | Last (Renewed { top = Node { index; _ } as below }) ->
       Return (Last (Node { value = v; below; index = index + 1 }), ())
   | Last (Takers { top; takers }) ->
       Hand_over
@@ -255,7 +307,7 @@ let move t : _ -> _ Step.t = function
       if Waiters.is_empty adders then
         if ended then Become (First (Shut front), then_seal t)
         else Return (First front, ())
-      else if last_index t - taken front >= t.capacity then
+      else if last_index t - taken front = t.capacity then
         Return (with_adders front adders, ())
       else
         let w = Waiters.head adders in
@@ -268,12 +320,12 @@ let move t : _ -> _ Step.t = function
             accepted = At (t.last, add_moved w.arg, again);
             refused = Again;
           }
-  | First (Bare _ | Item _ | Full _ | Shut _) ->
+  | First (Bare _ | Item _ | Returned _ | Full _ | Shut _) ->
       assert false (* only the moving task leaves [Moving] *)
 
 (* A step of [first]. In [Moving], the moving task seals [last] when it has finished. *)
 let close_step t : _ -> _ Step.t = function
-  | First ((Bare _ | Item _) as front) ->
+  | First ((Bare _ | Item _ | Returned _) as front) ->
       Become (First (Shut front), then_seal t)
   | First (Full { front; adders }) ->
       let next = Step.resume_all adders Errors.closed (then_seal t) in
@@ -298,7 +350,7 @@ let close t = Step.perform t.first close_step t
    comes first. *)
 let[@inline never] look_for_room t index =
   match Atomic.get t.first with
-  | First ((Bare _ | Item _) as front) ->
+  | First ((Bare _ | Item _ | Returned _) as front) ->
       let taken = taken front in
       t.seen := taken;
       index - taken < t.capacity
@@ -314,16 +366,19 @@ let[@inline] has_room t index =
 
 (* While [last] stays the same, no item is added. So room that was found is still there when
    the compare-and-set succeeds. *)
-let rec try_add t v =
+let rec add_above before (Node { index; _ } as below : _ node) t v =
+  has_room t index
+  &&
+  let n = Node { value = v; below; index = index + 1 } in
+  Atomic.compare_and_set t.last before (Last n)
+  ||
+  (* another add, a taker, an item that came back, or the end *)
+  try_add t v
+
+and try_add t v =
   match Atomic.get t.last with
-  | Last (Node { index; _ } as below) as before ->
-      has_room t index
-      &&
-      let n = Node { value = v; below; index = index + 1 } in
-      Atomic.compare_and_set t.last before (Last n)
-      ||
-      (* another add, a taker, or the end *)
-      try_add t v
+  | Last (Node _ as below) as before -> add_above before below t v
+  | Last (Renewed { top = below }) as before -> add_above before below t v
   | Last (Takers { top; takers }) as before ->
       has_room t (index top)
       &&
@@ -338,7 +393,7 @@ let rec try_add t v =
 (* [first] after a take that has left [rest] as its front. *)
 let after_take (First cell) rest =
   match cell with
-  | Bare _ | Item _ -> First rest
+  | Bare _ | Item _ | Returned _ -> First rest
   | Shut _ -> First (Shut rest)
   | Moving m -> First (Moving { m with front = rest })
   | Full { adders; _ } -> First (Moving { front = rest; adders; ended = false })
@@ -348,7 +403,7 @@ let after_take (First cell) rest =
 let[@inline] owing t (First cell) =
   match cell with
   | Full _ -> Some (Step.owing t.first (Then (move t)))
-  | Bare _ | Item _ | Moving _ | Shut _ -> None
+  | Bare _ | Item _ | Returned _ | Moving _ | Shut _ -> None
 
 let[@inline never] pay owed result =
   Step.pay owed;
@@ -386,6 +441,11 @@ let rec try_take t =
         (* another take, or an adder came or withdrew, or items were moved, or the stream
               closed *)
         try_take t
+  | Returned { value; rest; _ } ->
+      let result = Some value in
+      if Atomic.compare_and_set t.first before (with_front before rest) then
+        result
+      else (* the same *) try_take t
   | Bare { taken } -> (
       let last = Atomic.get t.last in
       let top = top last in
@@ -394,71 +454,59 @@ let rec try_take t =
           let result = Some value in
           take_turned t before ~turned:taken top ~rest ~result
             ~otherwise:try_take
-      | Bare _ -> (
+      | Bare _ | Returned _ -> (
           match last with
-          | Last (Sealed _) -> closed t
-          | Last (Node _ | Takers _) -> None))
+          | Last (Sealed _) ->
+              (* An item may have come back since, before the close. *)
+              if front (Atomic.get t.first) == front before then closed t
+              else try_take t
+          | Last (Node _ | Takers _ | Renewed _) -> None))
 
 (* --- Taking back ---------------------------------------------------------- *)
 
-let before_front v front =
-  let taken = taken front in
-  let rest =
-    (* each [Bare] is a new block *)
-    match front with
-    | Bare { taken } -> Bare { taken }
-    | Item _ -> front
-  in
-  Item { index = taken; value = v; rest }
+(* A step of [first]. The item comes back before all others. *)
+let put_before v first : _ Step.t =
+  let rest = front first in
+  let taken = taken rest and returned = returned rest + 1 in
+  Return (with_front first (Returned { taken; returned; value = v; rest }), ())
 
-(* A step of [first]. There may be one item more than the capacity after it. *)
-let take_back_step v (First cell) : _ Step.t =
-  let first =
-    match cell with
-    | (Bare _ | Item _) as front -> First (before_front v front)
-    | Full f -> First (Full { f with front = before_front v f.front })
-    | Moving m -> First (Moving { m with front = before_front v m.front })
-    | Shut front -> First (Shut (before_front v front))
-  in
-  Return (first, ())
+(* A step of [first]. *)
+let take_out first : _ Step.t =
+  match front first with
+  | Returned { value; rest; _ } -> Return (with_front first rest, Some value)
+  | Bare _ | Item _ -> Return (first, None)
 
-let hand_to_taker v = function
-  | Last (Node _ | Sealed _) as last -> Step.Return (last, false)
+(* A step of [last]. The first taker gets the item, or it comes to [first]. *)
+let rec take_back t v : _ -> _ Step.t = function
   | Last (Takers { top; takers }) ->
       Hand_over
         {
           state = with_takers top (Waiters.tail takers);
           waiter = Waiters.head takers;
           outcome = Ok v;
-          accepted = Done true;
+          accepted = Step.finished;
           refused = Again;
         }
+  | Last (Node _ | Renewed _ | Sealed _) as last ->
+      let came () = Step.Then (fun last -> renew t last) in
+      Become (last, At (t.first, put_before v, came))
 
-let takers_wait t =
-  match Atomic.get t.last with
-  | Last (Takers _) -> true
-  | Last (Node _ | Sealed _) -> false
-
-(* An item that was taken comes back, before all others. A task that is just enlisting may not
-   see it in [first], and this task may not see that one in [last]. But one of the two does,
-   because the other has written first. It then takes the item out, and begins again. *)
-let rec take_back t v =
-  if not (Step.surely t.last hand_to_taker v) then begin
-    Step.surely t.first take_back_step v;
-    meet_taker t
-  end
-
-and meet_taker t =
-  match front (Atomic.get t.first) with
-  | Bare _ -> ()
-  | Item _ -> (
-      if takers_wait t then
-        match try_take t with
-        | None | (exception Closed) -> ()
-        | Some v -> take_back t v)
+(* A step of [last], when the item is in [first]. A task that found no item there before has
+   also read [last] before. Either it is among the takers by now, or it can't enlist itself any
+   more, because [last] is a new block. *)
+and renew t : _ -> _ Step.t = function
+  | Last (Node _ as top) | Last (Renewed { top }) ->
+      Return (Last (Renewed { top }), ())
+  | Last (Sealed _) as last -> Return (last, ())
+  | Last (Takers _) as last ->
+      let then_take_back = function
+        | Some v -> Step.Then (fun last -> take_back t v last)
+        | None -> (* another task has taken it *) Step.finished
+      in
+      Become (last, At (t.first, take_out, then_take_back))
 
 let undo_take t () v =
-  take_back t v;
+  Step.surely t.last (take_back t) v;
   true
 
 let rec drain t =
@@ -480,15 +528,15 @@ let rec drain t =
 
 let look_for_item t () last : _ Step.t =
   match (front (Atomic.get t.first), last) with
-  | Item _, _ | Bare _, Last (Sealed _) -> Return (last, ())
-  | Bare { taken }, Last (Node { index; _ }) when index > taken ->
+  | (Item _ | Returned _), _ | Bare _, Last (Sealed _) -> Return (last, ())
+  | Bare { taken }, Last (Node _ | Renewed _) when index (top last) > taken ->
       Return (last, ())
-  | Bare _, Last (Node _ | Takers _) -> Wait
+  | Bare _, Last (Node _ | Takers _ | Renewed _) -> Wait
 
 let look_for_end_or_room t _ first : _ Step.t =
   match first with
-  | First ((Bare _ | Item _) as front) ->
-      if last_index t - taken front >= t.capacity then Wait
+  | First ((Bare _ | Item _ | Returned _) as front) ->
+      if last_index t - taken front = t.capacity then Wait
       else Return (first, ())
   | First (Full _) | First (Moving { ended = false; _ }) -> Wait
   | First (Moving { ended = true; _ }) | First (Shut _) -> Return (first, ())
@@ -496,10 +544,13 @@ let look_for_end_or_room t _ first : _ Step.t =
 let takers change w = function
   | Last (Node _ as top) -> with_takers top (change Waiters.empty w)
   | Last (Takers { top; takers }) -> with_takers top (change takers w)
+  | Last (Renewed { top }) as last ->
+      let takers = change Waiters.empty w in
+      if Waiters.is_empty takers then last else with_takers top takers
   | Last (Sealed _) as last -> last
 
 let adders change w = function
-  | First ((Bare _ | Item _) as front) ->
+  | First ((Bare _ | Item _ | Returned _) as front) ->
       with_adders front (change Waiters.empty w)
   | First (Full { front; adders }) -> with_adders front (change adders w)
   | First (Moving ({ ended = false; _ } as m)) ->
@@ -509,7 +560,8 @@ let adders change w = function
 (* The number of items at some moment of the call. *)
 let rec length t =
   let before = Atomic.get t.first in
-  let n = last_index t - taken (front before) in
+  let front = front before in
+  let n = last_index t - taken front + returned front in
   if Atomic.get t.first == before then n else (* an item was taken *) length t
 
 let items t =
@@ -527,13 +579,7 @@ let taking =
       By_hand
         {
           attempt = (fun t () -> try_take t);
-          enlist =
-            (fun t w ->
-              Step.enlist t.last (look_for_item t) takers w
-              && begin
-                meet_taker t;
-                true
-              end);
+          enlist = (fun t w -> Step.enlist t.last (look_for_item t) takers w);
           withdraw = (fun t w -> Step.withdraw t.last takers Step.finished w);
         };
   }
@@ -652,7 +698,8 @@ let is_closed t =
   | First (Shut _) ->
       seal t;
       true
-  | First (Moving { ended = false; _ }) | First (Bare _ | Item _ | Full _) ->
+  | First (Moving { ended = false; _ })
+  | First (Bare _ | Item _ | Returned _ | Full _) ->
       false
 
 let capacity t = t.capacity
@@ -662,12 +709,12 @@ let adders_waiting (First cell) =
   match cell with
   | Full { adders; _ } -> Waiters.length adders
   | Moving { adders; _ } -> Waiters.length adders
-  | Bare _ | Item _ | Shut _ -> 0
+  | Bare _ | Item _ | Returned _ | Shut _ -> 0
 
 let takers_waiting (Last added) =
   match added with
   | Takers { takers; _ } -> Waiters.length takers
-  | Node _ | Sealed _ -> 0
+  | Node _ | Renewed _ | Sealed _ -> 0
 
 let waiters t =
   adders_waiting (Atomic.get t.first) + takers_waiting (Atomic.get t.last)

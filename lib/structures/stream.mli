@@ -53,6 +53,10 @@ val create : int -> 'a t
 (** [create capacity] returns an empty stream that holds at most [capacity]
     items.
 
+    In Lwt, a task may get an item and be cancelled before it continues. The
+    item then comes back as the first one and takes no room, so [t] may hold
+    more than [capacity] items for a while.
+
     It uses memory only for the items that are in it. Because this is Eio's
     signature, you name a stream by {!Concord.Tools.Debug.val-name}.
 

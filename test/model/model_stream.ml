@@ -52,16 +52,40 @@ let drain name t =
   List.iter (fun v -> ignore (took v)) vs;
   show vs
 
+(* A task that has taken [v] was cancelled before it could continue. *)
+let back name t v =
+  make name @@ fun () -> if Stream.undo_take t () v then "back" else took v
+
+(* The items that its own task sees, one after the other, once [v] is back. *)
+let back_then_take name t v =
+  make name @@ fun () ->
+  ignore (Stream.undo_take t () v : bool);
+  took (Stream.take t)
+
+let back_then_add name t v next =
+  make name @@ fun () ->
+  ignore (Stream.undo_take t () v : bool);
+  Stream.add t next;
+  added := next :: !added;
+  "ok"
+
+let back_then_close name t v =
+  make name @@ fun () ->
+  ignore (Stream.undo_take t () v : bool);
+  Stream.close t;
+  "ok"
+
 let close t = Do (fun () -> Stream.close t)
 
 let at_rest t initial actors () =
   let first = Atomic.get t.Stream.first and last = Atomic.get t.Stream.last in
   let front = Stream.front first in
   let values = Stream.values front (Stream.top last) in
-  let full = List.length values = t.capacity in
+  let in_room = List.length values - Stream.returned front in
+  let full = in_room = t.capacity in
   let adders =
     match first with
-    | First (Bare _ | Item _ | Shut _) -> 0
+    | First (Bare _ | Item _ | Returned _ | Shut _) -> 0
     | First (Full { adders; _ }) ->
         if not full then failwith "they wait to add, but there is room";
         live adders
@@ -69,7 +93,7 @@ let at_rest t initial actors () =
   in
   let takers =
     match last with
-    | Last (Node _ | Sealed _) -> 0
+    | Last (Node _ | Renewed _ | Sealed _) -> 0
     | Last (Takers { takers; _ }) ->
         if values <> [] then failwith "they wait to take, but there are items";
         live takers
@@ -83,7 +107,7 @@ let at_rest t initial actors () =
   all_queued actors [ adders; takers ];
   if Stream.waiters t <> adders + takers then failwith "waiters: miscounted";
   if Stream.length t <> List.length values then failwith "length: miscounted";
-  if List.length values > t.capacity then failwith "above its capacity";
+  if in_room > t.capacity then failwith "above its capacity";
   let sorted = List.sort Int.compare in
   if sorted (initial @ !added) <> sorted (values @ !taken) then
     failwith ("lost or doubled: " ^ describe actors ^ " " ^ show values);
@@ -143,8 +167,136 @@ let cancellations () =
   check_add "add" ~listed:false;
   check_add "add (listed)" ~listed:true
 
+(* The items [in_hand] were taken by tasks that were cancelled before they could continue. *)
+let check_back name capacity initial ~in_hand make expect =
+  let check listed what =
+    Model.check (name ^ what) ~expect @@ fun () ->
+    let t = stream ~listed capacity initial in
+    let first, processes = make t in
+    let processes, actors = start first processes in
+    (processes, at_rest t (in_hand @ initial) actors)
+  in
+  check false "";
+  if initial <> [] then check true " (listed)"
+
+let items_come_back () =
+  check_back "an item comes back, one takes" 1 [] ~in_hand:[ 1 ]
+    (fun t -> ([], [ Run (back "x" t 1); Run (take "r" t) ]))
+    [ "x=back r=1 []" ];
+  check_back "an item comes back, two take" 1 [ 2 ] ~in_hand:[ 1 ]
+    (fun t -> ([], [ Run (back "x" t 1); Run (take "r" t); Run (take "s" t) ]))
+    [ "x=back r=1 s=2 []"; "x=back r=2 s=1 []" ];
+  check_back "an item comes back, two try" 1 [ 2 ] ~in_hand:[ 1 ]
+    (fun t ->
+      ([], [ Run (back "x" t 1); Run (try_take "r" t); Run (try_take "s" t) ]))
+    [
+      "x=back r=1 s=2 []";
+      "x=back r=2 s=1 []";
+      "x=back r=2 s=none [1]";
+      "x=back r=none s=2 [1]";
+    ];
+  check_back "an item comes back before the others, one takes all" 3 [ 2; 3 ]
+    ~in_hand:[ 1 ]
+    (fun t -> ([], [ Run (back "x" t 1); Run (drain "r" t) ]))
+    [ "x=back r=[1 2 3] []"; "x=back r=[2 3] [1]" ];
+  check_back "an item comes back, one waits to take and is cancelled" 1 []
+    ~in_hand:[ 1 ]
+    (fun t ->
+      let r = take "r" t in
+      ([ r ], [ Run (back "x" t 1); Cancel r ]))
+    [ "r=1 x=back []"; "r=cancelled x=back [1]" ];
+  check_back
+    "an item comes back, one waits to take and is cancelled, another tries" 1 []
+    ~in_hand:[ 1 ]
+    (fun t ->
+      let r = take "r" t in
+      ([ r ], [ Run (back "x" t 1); Run (try_take "s" t); Cancel r ]))
+    [
+      "r=1 x=back s=none []";
+      "r=cancelled x=back s=1 []";
+      "r=cancelled x=back s=none [1]";
+    ];
+  check_back "an item comes back, one comes to take and is cancelled" 1 []
+    ~in_hand:[ 1 ]
+    (fun t ->
+      let r = take "r" t in
+      ([], [ Run (back "x" t 1); Run r; Cancel r ]))
+    [ "x=back r=1 []"; "x=back r=cancelled [1]" ];
+  check_back "two items come back, one tries" 1 [] ~in_hand:[ 1; 2 ]
+    (fun t ->
+      ([], [ Run (back "x" t 1); Run (back "y" t 2); Run (try_take "r" t) ]))
+    [
+      "x=back y=back r=1 [2]";
+      "x=back y=back r=2 [1]";
+      "x=back y=back r=none [1 2]";
+      "x=back y=back r=none [2 1]";
+    ];
+  check_back "two items come back, one waits to take" 1 [] ~in_hand:[ 1; 2 ]
+    (fun t -> ([ take "r" t ], [ Run (back "x" t 1); Run (back "y" t 2) ]))
+    [ "r=1 x=back y=back [2]"; "r=2 x=back y=back [1]" ];
+  check_back "two items come back, one waits to take and is cancelled" 1 []
+    ~in_hand:[ 1; 2 ]
+    (fun t ->
+      let r = take "r" t in
+      ([ r ], [ Run (back "x" t 1); Run (back "y" t 2); Cancel r ]))
+    [
+      "r=1 x=back y=back [2]";
+      "r=2 x=back y=back [1]";
+      "r=cancelled x=back y=back [1 2]";
+      "r=cancelled x=back y=back [2 1]";
+    ];
+  check_back "an item comes back, then one is added, one takes twice" 1 []
+    ~in_hand:[ 1 ]
+    (fun t -> ([], [ Run (back_then_add "x" t 1 2); Run (take_twice "r" t) ]))
+    [ "x=ok r=1,2 []" ];
+  check_back "an item comes back, then one is added, one takes" 1 []
+    ~in_hand:[ 1 ]
+    (fun t -> ([], [ Run (back_then_add "x" t 1 2); Run (take "r" t) ]))
+    [ "x=ok r=1 [2]" ];
+  check_back "an item comes back to a full stream, one adds" 1 [ 2 ]
+    ~in_hand:[ 1 ]
+    (fun t ->
+      ([], [ Run (back "x" t 1); Run (add "a" t [ 3 ]); Run (take "r" t) ]))
+    [ "x=back a=ok r=2 [1 3]"; "x=back a=waits r=1 [2]" ];
+  check_back "an item comes back to a full stream, one waits to add" 1 [ 2 ]
+    ~in_hand:[ 1 ]
+    (fun t -> ([ add "a" t [ 3 ] ], [ Run (back "x" t 1); Run (take "r" t) ]))
+    [ "a=ok x=back r=2 [1 3]"; "a=waits x=back r=1 [2]" ];
+  check_back "an item comes back to a full stream, two wait to add" 1 [ 2 ]
+    ~in_hand:[ 1 ]
+    (fun t ->
+      ( [ add "a" t [ 3 ]; add "b" t [ 4 ] ],
+        [ Run (back "x" t 1); Run (drain "r" t) ] ))
+    [ "a=ok b=waits x=back r=[1 2] [3]"; "a=ok b=waits x=back r=[2] [1 3]" ];
+  check_back "an item comes back, one tries to add, one takes" 1 [ 2 ]
+    ~in_hand:[ 1 ]
+    (fun t ->
+      ([], [ Run (back "x" t 1); Run (try_add "a" t 3); Run (take "r" t) ]))
+    [
+      "x=back a=full r=1 [2]"; "x=back a=full r=2 [1]"; "x=back a=ok r=2 [1 3]";
+    ];
+  check_back "an item comes back, close" 1 [] ~in_hand:[ 1 ]
+    (fun t -> ([], [ Run (back "x" t 1); close t ]))
+    [ "x=back [1]" ];
+  (* The item can still be taken, but a task may have been told before that there is none. *)
+  check_back "an item comes back, close, one takes" 1 [] ~in_hand:[ 1 ]
+    (fun t -> ([], [ Run (back "x" t 1); close t; Run (take "r" t) ]))
+    [ "x=back r=1 []"; "x=back r=closed [1]" ];
+  check_back "an item comes back, close then, one takes" 1 [] ~in_hand:[ 1 ]
+    (fun t -> ([], [ Run (back_then_close "x" t 1); Run (take "r" t) ]))
+    [ "x=ok r=1 []" ];
+  check_back "an item comes back, one waits to take, close" 1 [] ~in_hand:[ 1 ]
+    (fun t ->
+      let r = take "r" t in
+      ([ r ], [ Run (back "x" t 1); close t; Cancel r ]))
+    [ "r=1 x=back []"; "r=cancelled x=back [1]"; "r=closed x=back [1]" ];
+  check_back "an item comes back, its task takes, one adds" 1 [] ~in_hand:[ 1 ]
+    (fun t -> ([], [ Run (back_then_take "x" t 1); Run (add "a" t [ 2 ]) ]))
+    [ "x=1 a=ok [2]" ]
+
 let () =
   cancellations ();
+  items_come_back ();
   (* --- Empty --- *)
   check "two wait to take, the first is cancelled, two add" 2 []
     (fun t ->
