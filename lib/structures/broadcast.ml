@@ -49,13 +49,17 @@ let attempt s =
       raise_lagged s;
       None
 
+let undo_receive s (_ : _ subscription) v =
+  Step.surely s take_back_step v;
+  true
+
 (* This is not [Step.withdraw], because more than the queue changes when the first waiter comes
    and when the last one leaves. *)
 let receiving =
   {
     Operation.default with
     name = "Broadcast.receive";
-    undo = (fun s _ v -> Step.surely s take_back_step v);
+    undo = undo_receive;
     spin = Before;
     how =
       By_hand

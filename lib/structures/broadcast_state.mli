@@ -39,6 +39,8 @@
                     a waiter         Waiting (link, [w])   the task that waits; it then
                                                            announces
                     unsubscribe    * Reading nowhere       any task; it then leaves
+                    take_back      * Reading link', before link
+                                                           a task whose value comes back
    Waiting (_, [w]) w withdraws      Reading link          the task that enlisted w; it
                                                            then withdraws the notice
    Waiting (_, ws)  serve          * Serving (_, ws - w)   a task that finds a value, or
@@ -47,7 +49,13 @@
                                                            broadcast; it resumes all of ws
                     unsubscribe    * Reading nowhere       any task; it resumes all of ws,
                                                            withdraws the notice, and leaves
-   Serving (_, ws)  serve          * Serving (_, ws - w)   the serving task; it resumes w
+                    take_back      * Waiting (_, ws - w)   a task whose value comes back;
+                                                           it resumes w
+   Waiting (_, [w]) take_back      * Reading link          the same; it then withdraws the
+                                                           notice
+   Serving (_, ws)  take_back      * Serving, with the value in [back]
+                                                           a task whose value comes back
+                    serve          * Serving (_, ws - w)   the serving task; it resumes w
                     serve            Reading link'         that task, if none waits, or at
                                                            the end of the broadcast; it
                                                            resumes all of ws
@@ -92,6 +100,10 @@
 
    In addition, senders enter [ws] of Resting and Moving, and withdraw. Subscriptions come,
    leave and announce in all three phases.
+
+   A value comes back if the task that received it was cancelled before it could continue. It
+   then has a link of its own, which only this subscription reads. It took a place until it was
+   received, and takes none now.
 
    [left], of a value that is Counted, is the number of subscriptions that have not passed it.
    The task that makes it 0 gives its place back.

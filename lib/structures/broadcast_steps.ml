@@ -77,10 +77,17 @@ let not_moving () = assert false (* only the moving task leaves these phases *)
 let pass_one left : _ Step.t = Return (left - 1, left = 1)
 let moved = Some ()
 
-(* Values that came back are not counted, because their places were given back. *)
-let behind values link =
-  let before link value = Atomic.make (Node { value; link }) in
-  List.fold_left before link (List.rev values)
+(* A link with a value that came back. Its place was given back when it was received, so
+   [left] never becomes 0. But it has to be a Counted value, because the values behind it are,
+   and a task that leaves or drains passes them all. *)
+let before link value =
+  match Atomic.get link with
+  | Counted { last; _ } | Held { last; _ } ->
+      Atomic.make (Counted { value; link; left = Atomic.make max_int; last })
+  | Node _ | End _ | Waited _ | Sealed | Dropped _ ->
+      Atomic.make (Node { value; link })
+
+let behind values link = List.fold_left before link (List.rev values)
 
 (* A step of a subscription, by each task that may be the first to know that there is more. *)
 let rec serve : _ -> _ Step.t = function
@@ -340,23 +347,6 @@ let leave link : _ -> _ Step.t = function
       Return (Held { h with subscriptions = h.subscriptions - 1 }, Some link)
   | state -> Return (state, Some link)
 
-(* A step of a subscription. A value that was received comes back, as if it came before what
-   the subscription has not read yet. Its place was given back, so it is not counted. *)
-let take_back_step value : _ -> _ Step.t = function
-  | Reading link -> Return (Reading (Atomic.make (Node { value; link })), true)
-  | Waiting ({ waiters; _ } as waiting) when not (Waiters.is_empty waiters) ->
-      Hand_over
-        {
-          state = Waiting { waiting with waiters = Waiters.tail waiters };
-          waiter = Waiters.head waiters;
-          outcome = Ok value;
-          accepted = Done true;
-          refused = Again;
-        }
-  | Serving serving ->
-      Return (Serving { serving with back = value :: serving.back }, true)
-  | Waiting _ as state -> Return (state, false)
-
 (* A step of a link, after one of its notices was withdrawn. *)
 let withdraw_notice : _ -> _ Step.t = function
   | (End _ | Node _ | Counted _ | Sealed | Dropped _) as next ->
@@ -367,6 +357,34 @@ let withdraw_notice : _ -> _ Step.t = function
       else Return (Waited { index; notices }, ())
   | Held h ->
       Return (Held { h with notices = Waiters.count_withdrawn h.notices }, ())
+
+(* Withdraws the notice of a subscription in which no task waits any more. *)
+let forget notice link next =
+  let withdrawn _ = Step.At (link, withdraw_notice, fun () -> next) in
+  Step.Resume (notice, Ok (), withdrawn)
+
+(* A step of a subscription. A value that was received comes back, as if it came before what
+   the subscription has not read yet. *)
+let take_back_step value : _ -> _ Step.t = function
+  | Reading link -> Return (Reading (before link value), ())
+  | Serving serving ->
+      Return (Serving { serving with back = value :: serving.back }, ())
+  | Waiting { waiters; link; notice } when Waiters.is_empty waiters ->
+      Become (Reading (before link value), forget notice link Step.finished)
+  | Waiting ({ waiters; link; notice } as waiting) ->
+      let left = Waiters.tail waiters in
+      let is_last = Waiters.is_empty left in
+      let then_ next = if is_last then forget notice link next else next in
+      Hand_over
+        {
+          state =
+            (if is_last then Reading link
+             else Waiting { waiting with waiters = left });
+          waiter = Waiters.head waiters;
+          outcome = Ok value;
+          accepted = then_ Step.finished;
+          refused = then_ Step.Again;
+        }
 
 (* The steps that follow when a subscription has left this position. *)
 let leave_from link =

@@ -17,7 +17,7 @@ val drain_step : unit -> 'a state -> ('a state, 'a list) Step.t
 val enlist_step :
   ('a subscription, 'a) Waiter.t -> 'a state -> ('a state, bool) Step.t
 
-val take_back_step : 'a -> 'a state -> ('a state, bool) Step.t
+val take_back_step : 'a -> 'a state -> ('a state, unit) Step.t
 
 val withdraw_step :
   ('a subscription, 'a) Waiter.t -> 'a state -> ('a state, unit) Step.t

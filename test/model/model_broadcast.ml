@@ -69,6 +69,26 @@ let try_send name t v =
   end
   else "no"
 
+(* A task that has received [v] was cancelled before it could continue. *)
+let back name s v =
+  make name @@ fun () ->
+  if Broadcast.undo_receive s s v then "back" else got s v
+
+let back_then name s v f =
+  make name @@ fun () ->
+  ignore (Broadcast.undo_receive s s v : bool);
+  f ();
+  "ok"
+
+(* Sends [vs]. Tasks have received all of them through [s], but not yet continued. *)
+let send_to_hand t s vs =
+  let pass v =
+    Broadcast.send t v;
+    sent := v :: !sent;
+    ignore (Broadcast.receive s : int)
+  in
+  List.iter pass vs
+
 let unsubscribe s = Do (fun () -> Broadcast.unsubscribe s)
 let close t = Do (fun () -> Broadcast.close t)
 
@@ -77,6 +97,14 @@ let subscribe t =
   received := (s, ref []) :: !received;
   missed := (s, ref 0) :: !missed;
   s
+
+(* The number of values that take a place. *)
+let rec places link =
+  match Atomic.get link with
+  | Broadcast_state.Node { link; _ } -> places link
+  | Counted { link; left; _ } ->
+      places link + if Atomic.get left > 1000 then 0 else 1
+  | End _ | Waited _ | Held _ | Sealed | Dropped _ -> 0
 
 (* The values that remain in a list. *)
 let rec left link =
@@ -102,7 +130,7 @@ let sorted = List.sort Int.compare
 
 (* Each sent value was received by each subscription or remains for it, and all subscriptions
    see the same order. A subscription through which tasks wait is announced exactly once. *)
-let at_rest link actors () =
+let at_rest ?(in_order = true) link actors () =
   let all = left link in
   if sorted all <> sorted !sent then failwith "what was sent is not there";
   let announced = announced link in
@@ -126,8 +154,10 @@ let at_rest link actors () =
       | [] -> failwith "received more than was sent"
     in
     let passed = passed (List.length all - List.length left) all in
-    if sorted !values <> sorted passed then
-      failwith ("lost, doubled or out of order: " ^ describe actors);
+    if
+      if in_order then sorted !values <> sorted passed
+      else sorted (!values @ left) <> sorted all
+    then failwith ("lost, doubled or out of order: " ^ describe actors);
     (waiting, show left)
   in
   let states = List.rev_map subscription !received in
@@ -197,7 +227,7 @@ let at_rest_held t capacity actors () =
       failwith "announced twice, or not at all, or not forgotten";
     let rec is_sealed link =
       match Atomic.get link with
-      | Broadcast_state.Counted { link; _ } -> is_sealed link
+      | Broadcast_state.Counted { link; _ } | Node { link; _ } -> is_sealed link
       | Sealed -> true
       | _ -> false
     in
@@ -205,7 +235,7 @@ let at_rest_held t capacity actors () =
     let left = left link in
     if (not ended) && List.length left + List.length !values > List.length !sent
     then failwith ("doubled: " ^ describe actors);
-    (waiting, (List.length left, if ended then "ended" else show left))
+    (waiting, (places link, if ended then "ended" else show left))
   in
   let states = List.rev_map subscription !received in
   let behind = List.fold_left (fun n (_, (m, _)) -> Int.max n m) 0 states in
@@ -234,7 +264,7 @@ let create ?limit () =
   missed := [];
   Broadcast.create ?limit ()
 
-let check ?limit name make expect =
+let check ?limit ?in_order name make expect =
   Model.check name ~expect @@ fun () ->
   let t = create ?limit () in
   let link = Atomic.get t.last in
@@ -244,11 +274,85 @@ let check ?limit name make expect =
     match limit with
     | Some (Drop_oldest _) -> at_rest_limited t
     | Some (Wait n) -> at_rest_held t n
-    | None -> at_rest link
+    | None -> at_rest ?in_order link
   in
   (processes, at_rest actors)
 
+let values_come_back () =
+  let check ?limit ?in_order name in_hand make =
+    check ?limit ?in_order name (fun t ->
+        let s = subscribe t in
+        send_to_hand t s in_hand;
+        make t s)
+  in
+  let both name in_hand make expect =
+    check name ~in_order:false in_hand make expect;
+    check ~limit:(Wait 1) (name ^ ", a limit") in_hand make expect
+  in
+  both "a value comes back, one receives" [ 1 ]
+    (fun _ s -> ([], [ Run (back "x" s 1); Run (receive "r" s) ]))
+    [ "x=back r=1 []" ];
+  both "a value comes back, two receive" [ 1 ]
+    (fun _ s ->
+      ([], [ Run (back "x" s 1); Run (receive "r" s); Run (try_receive "q" s) ]))
+    [ "x=back r=1 q=none []"; "x=back r=waits q=1 []" ];
+  both "a value comes back, one waits to receive and is cancelled" [ 1 ]
+    (fun _ s ->
+      let r = receive "r" s in
+      ([ r ], [ Run (back "x" s 1); Cancel r ]))
+    [ "r=1 x=back []"; "r=cancelled x=back [1]" ];
+  both "a value comes back, two wait to receive, the first is cancelled" [ 1 ]
+    (fun _ s ->
+      let r = receive "r" s in
+      ([ r; receive "q" s ], [ Run (back "x" s 1); Cancel r ]))
+    [ "r=1 q=waits x=back []"; "r=cancelled q=1 x=back []" ];
+  both "two values come back, one waits to receive" [ 1; 2 ]
+    (fun _ s -> ([ receive "r" s ], [ Run (back "x" s 1); Run (back "y" s 2) ]))
+    [ "r=1 x=back y=back [2]"; "r=2 x=back y=back [1]" ];
+  both "a value comes back, one is sent, one waits to receive" [ 1 ]
+    (fun t s -> ([ receive "r" s ], [ Run (back "x" s 1); Run (send "a" t 2) ]))
+    [ "r=1 x=back a=ok [2]"; "r=2 x=back a=ok [1]" ];
+  both "a value comes back, then one is sent, one drains" [ 1 ]
+    (fun t s ->
+      let send () = work (send "" t 2) in
+      ([], [ Run (back_then "x" s 1 send); Run (drain "r" s) ]))
+    [ "x=ok r= [1 2]"; "x=ok r=1 [2]"; "x=ok r=12 []" ];
+  both "a value comes back, then one is sent, one waits twice" [ 1 ]
+    (fun t s ->
+      let send () = work (send "" t 2) in
+      ([ receive_twice "r" s ], [ Run (back_then "x" s 1 send) ]))
+    [ "r=1,2 x=ok []" ];
+  check ~limit:(Wait 1) "a value comes back, then unsubscribe, one is sent"
+    [ 1 ]
+    (fun t s ->
+      let unsubscribe () = Broadcast.unsubscribe s in
+      ([], [ Run (send "a" t 2); Run (back_then "x" s 1 unsubscribe) ]))
+    [ "a=ok x=ok ended" ];
+  check ~limit:(Wait 1)
+    "a value comes back, then unsubscribe, one waits to send" [ 1 ]
+    (fun t s ->
+      let unsubscribe () = Broadcast.unsubscribe s in
+      work (send "" t 2);
+      ([ send "a" t 3 ], [ Run (back_then "x" s 1 unsubscribe) ]))
+    [ "a=ok x=ok ended" ];
+  check ~limit:(Wait 1) "a value comes back, unsubscribe, one waits to send"
+    [ 1 ]
+    (fun t s ->
+      work (send "" t 2);
+      ([ send "a" t 3 ], [ Run (back "x" s 1); unsubscribe s ]))
+    [ "a=ok x=back ended" ];
+  both "a value comes back, then close, one receives" [ 1 ]
+    (fun t s ->
+      let close () = Broadcast.close t in
+      ([], [ Run (back_then "x" s 1 close); Run (receive "r" s) ]))
+    [ "x=ok r=1 []" ];
+  (* The value can still be received, but a task may have been told before that there is none. *)
+  both "a value comes back, close, one waits to receive" [ 1 ]
+    (fun t s -> ([ receive "r" s ], [ Run (back "x" s 1); close t ]))
+    [ "r=1 x=back []"; "r=closed x=back [1]" ]
+
 let () =
+  values_come_back ();
   Cancellations.check "receive, through one subscription" ~three:false
     [
       ("", fun _ name (_, _, s) -> receive name s);
