@@ -35,7 +35,16 @@ let acquiring_by name =
 
 let acquiring = acquiring_by "Semaphore.Counting.acquire"
 let acquiring_several = acquiring_by "Semaphore.Counting.acquire_n"
-let acquiring_binary = acquiring_by "Semaphore.Binary.acquire"
+
+(* A task may have released the semaphore since, so the permit that comes back may be the
+   second one. *)
+let acquiring_binary =
+  let acquiring = acquiring_by "Semaphore.Binary.acquire" in
+  let undo t (_ : Permits.request) () =
+    Step.surely t release_binary ();
+    true
+  in
+  { acquiring with operation = { acquiring.operation with undo } }
 
 (* --- Operations ----------------------------------------------------------- *)
 

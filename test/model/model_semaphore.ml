@@ -23,6 +23,11 @@ let acquire_two name t =
 let use_two name t =
   make name @@ fun () -> Semaphore.Counting.with_permits t 2 (fun () -> "ok")
 
+(* A task that has acquired a permit, or two, was cancelled before it could continue. *)
+let back ?(n = 1) ?(acquiring = Semaphore.acquiring) t =
+  let undo = acquiring.operation.undo in
+  Do (fun () -> if not (undo t (Permits.request n) ()) then failwith "kept")
+
 let release_both t = Do (fun () -> Semaphore.Counting.release_n t 2)
 let release t = Do (fun () -> Semaphore.Counting.release t)
 
@@ -75,7 +80,48 @@ let check_nudged what ~late =
       ([ a ], [ release_twice t; Run (acquire "b" t) ]))
     [ "a=ok b=ok 0" ]
 
+let permits_come_back () =
+  check "a permit comes back, one acquires" 0
+    (fun t -> ([], [ back t; Run (acquire "a" t) ]))
+    [ "a=ok 0" ];
+  check "a permit comes back, two try" 0
+    (fun t ->
+      ([], [ back t; Run (try_acquire "a" t); Run (try_acquire "b" t) ]))
+    [ "a=none b=none 1"; "a=none b=ok 0"; "a=ok b=none 0" ];
+  check "a permit comes back, another is released, two wait" 0
+    (fun t -> ([ acquire "a" t; acquire "b" t ], [ back t; release t ]))
+    [ "a=ok b=ok 0" ];
+  check "a permit comes back, two wait, the first is cancelled" 0
+    (fun t ->
+      let a = acquire "a" t in
+      ([ a; acquire "b" t ], [ back t; Cancel a ]))
+    [ "a=cancelled b=ok 0"; "a=ok b=waits 0" ];
+  check "a permit comes back, one waits and is cancelled, another tries" 0
+    (fun t ->
+      let a = acquire "a" t in
+      ([ a ], [ back t; Run (try_acquire "b" t); Cancel a ]))
+    [ "a=cancelled b=none 1"; "a=cancelled b=ok 0"; "a=ok b=none 0" ];
+  check "two permits come back, two wait" 0
+    (fun t -> ([ acquire "a" t; acquire "b" t ], [ back t; back t ]))
+    [ "a=ok b=ok 0" ];
+  check "two permits come back, one waits for both, another for one" 0
+    (fun t -> ([ acquire_two "a" t; acquire "b" t ], [ back t; back t ]))
+    [ "a=ok b=waits 0" ];
+  check "two permits come back at once, one waits for each" 0
+    (fun t ->
+      let a = acquire "a" t in
+      ([ a; acquire "b" t ], [ back ~n:2 t; Cancel a ]))
+    [ "a=cancelled b=ok 1"; "a=ok b=ok 0" ];
+  let acquiring = Semaphore.acquiring_binary in
+  check "binary: a permit comes back, another task releases" 0
+    (fun t -> ([], [ back ~acquiring t; release_binary t ]))
+    [ " 1" ];
+  check "binary: a permit comes back, another task releases, one waits" 0
+    (fun t -> ([ acquire "a" t ], [ back ~acquiring t; release_binary t ]))
+    [ "a=ok 1" ]
+
 let () =
+  permits_come_back ();
   Cancellations.check "acquire" ~always:true
     [ ("", fun _ -> acquire); (", an event", fun _ -> sync_acquire) ]
     ~create:(fun () -> Semaphore.Counting.make 0)
