@@ -34,23 +34,46 @@ let take name t = make name (fun () -> took (Work_queue.take t))
 let sync_take name t =
   make name (fun () -> took (Event.sync (Work_queue.take_evt t)))
 
+(* A task that has taken [v] was cancelled before it could continue. *)
+let back name v t =
+  make name @@ fun () -> if Work_queue.undo_take t () v then "back" else took v
+
+let back_then_add name v next t =
+  make name @@ fun () ->
+  ignore (Work_queue.undo_take t () v : bool);
+  ignore (Work_queue.add t next : int Work_queue.ticket);
+  "ok"
+
+let take_twice name t =
+  make name @@ fun () ->
+  let first = took (Work_queue.take t) in
+  first ^ "," ^ took (Work_queue.take t)
+
+let try_take name t =
+  make name @@ fun () ->
+  match Work_queue.try_take t with None -> "none" | Some v -> took v
+
 let drain name t =
   make name @@ fun () -> String.concat "," (List.map took (Work_queue.drain t))
 
 let close t = Do (fun () -> Work_queue.close t)
 
-let at_rest t actors () =
+let at_rest ?(in_hand = []) t actors () =
   let s = Atomic.get t in
   let items = List.map snd (Work_queue.Items.bindings s.Work_queue.items) in
   all_queued actors [ live s.adders; live s.takers ];
   if s.transit <> Nothing then failwith "in transit at rest";
   if s.length <> List.length items then failwith "miscounted";
-  if s.length > s.capacity then failwith "above its capacity";
+  if s.length > s.capacity + List.length in_hand then
+    failwith "above its capacity";
   if live s.adders > 0 && s.length < s.capacity then
     failwith "a task waits, but there is room";
   if live s.takers > 0 && items <> [] then
     failwith "a task waits, but there is an item";
   if List.exists (fun v -> List.mem v items) !taken then failwith "doubled";
+  let all = items @ !taken in
+  let is_here v = List.length (List.filter (Int.equal v) all) = 1 in
+  if not (List.for_all is_here in_hand) then failwith "lost, or doubled";
   Printf.sprintf "%s [%s]" (describe actors)
     (String.concat " " (List.map string_of_int items))
 
@@ -61,21 +84,89 @@ let queue capacity items =
   let tickets = List.map (Work_queue.add t) items in
   (t, tickets)
 
-let check name capacity items make expect =
+let check ?in_hand name capacity items make expect =
   Model.check name ~expect @@ fun () ->
   let t, tickets = queue capacity items in
   let first, processes = make t tickets in
   let processes, actors = start first processes in
-  (processes, at_rest t actors)
+  (processes, at_rest ?in_hand t actors)
+
+let items_come_back () =
+  let in_hand = [ 1 ] in
+  check "an item comes back, one takes" ~in_hand 1 []
+    (fun t _ -> ([], [ Run (back "x" 1 t); Run (take "a" t) ]))
+    [ "x=back a=1 []" ];
+  check "an item comes back to a full queue, two take" ~in_hand 1 [ 2 ]
+    (fun t _ ->
+      ([], [ Run (back "x" 1 t); Run (take "a" t); Run (take "b" t) ]))
+    [ "x=back a=1 b=2 []"; "x=back a=2 b=1 []" ];
+  check "an item comes back to a full queue, one drains" ~in_hand 2 [ 2; 3 ]
+    (fun t _ -> ([], [ Run (back "x" 1 t); Run (drain "a" t) ]))
+    [ "x=back a=1,2,3 []"; "x=back a=2,3 [1]" ];
+  check "an item comes back to a full queue, one waits to add, one takes"
+    ~in_hand 1 [ 2 ]
+    (fun t _ ->
+      let a = add "a" 3 t in
+      ([ a ], [ Run (back "x" 1 t); Run (take "b" t); Cancel a ]))
+    [
+      "a=cancelled x=back b=1 [2]";
+      "a=cancelled x=back b=2 [1]";
+      "a=ok x=back b=2 [1 3]";
+    ];
+  check "an item comes back, then one is added, one takes twice" ~in_hand 1 []
+    (fun t _ -> ([], [ Run (back_then_add "x" 1 2 t); Run (take_twice "a" t) ]))
+    [ "x=ok a=1,2 []" ];
+  check "an item comes back, one waits to take and is cancelled" ~in_hand 1 []
+    (fun t _ ->
+      let a = take "a" t in
+      ([ a ], [ Run (back "x" 1 t); Cancel a ]))
+    [ "a=1 x=back []"; "a=cancelled x=back [1]" ];
+  check "an item comes back, two wait to take, the first is cancelled" ~in_hand
+    1 []
+    (fun t _ ->
+      let a = take "a" t in
+      ([ a; take "b" t ], [ Run (back "x" 1 t); Cancel a ]))
+    [ "a=1 b=waits x=back []"; "a=cancelled b=1 x=back []" ];
+  check "two items come back, one waits to take" ~in_hand:[ 1; 2 ] 1 []
+    (fun t _ -> ([ take "a" t ], [ Run (back "x" 1 t); Run (back "y" 2 t) ]))
+    [ "a=1 x=back y=back [2]"; "a=2 x=back y=back [1]" ];
+  check "two items come back to a full queue" ~in_hand:[ 1; 2 ] 1 [ 3 ]
+    (fun t _ -> ([], [ Run (back "x" 1 t); Run (back "y" 2 t) ]))
+    [ "x=back y=back [1 2 3]"; "x=back y=back [2 1 3]" ];
+  check "an item comes back, another one is withdrawn, one takes" ~in_hand 1
+    [ 2 ]
+    (fun t tickets ->
+      ( [],
+        [
+          Run (back "x" 1 t);
+          Run (withdraw "w" (List.hd tickets));
+          Run (try_take "a" t);
+        ] ))
+    [
+      "x=back w=taken a=2 [1]";
+      "x=back w=withdrawn a=1 []";
+      "x=back w=withdrawn a=none [1]";
+    ];
+  (* The item can still be taken, but a task may have been told before that there is none. *)
+  check "an item comes back, close, one takes" ~in_hand 1 []
+    (fun t _ -> ([], [ Run (back "x" 1 t); close t; Run (take "a" t) ]))
+    [ "x=back a=1 []"; "x=back a=closed [1]" ];
+  check "an item comes back, one waits to add, another takes" ~in_hand 1 [ 2 ]
+    (fun t _ ->
+      ([ add "a" 3 t ], [ Run (back "x" 1 t); Run (take_twice "b" t) ]))
+    [
+      "a=ok x=back b=1,2 [3]"; "a=ok x=back b=2,1 [3]"; "a=ok x=back b=2,3 [1]";
+    ]
 
 let () =
+  items_come_back ();
   Cancellations.check "take"
     [ ("", fun _ -> take); (", an event", fun _ -> sync_take) ]
     ~create:(fun () -> fst (queue 2 []))
     ~serve:(fun t -> ignore (Work_queue.try_add t 7))
     ~served:"7"
     ~rest:(function [] -> " [7]" | _ -> " []")
-    ~at_rest;
+    ~at_rest:(at_rest ~in_hand:[]);
   Cancellations.check "add"
     [
       ("", fun w name -> add name w);
@@ -85,7 +176,7 @@ let () =
     ~serve:(fun t -> ignore (Work_queue.take t : int))
     ~served:"ok"
     ~rest:(function [] -> " []" | w :: _ -> Printf.sprintf " [%d]" w)
-    ~at_rest;
+    ~at_rest:(at_rest ~in_hand:[]);
   check "an item is taken and withdrawn" 1 [ 1 ]
     (fun t tickets ->
       ([], [ Run (take "a" t); Run (withdraw "b" (List.hd tickets)) ]))
