@@ -59,6 +59,32 @@ let modify_raises name box =
   | () -> assert false (* [f] raises *)
   | exception Exit -> "raised"
 
+(* A task that has taken [v] was cancelled before it could continue. *)
+let back name box v =
+  make name @@ fun () ->
+  if Mvar.undo_take box Mvar.to_take v then "back" else got v
+
+let back_then_put name box v next =
+  make name @@ fun () ->
+  ignore (Mvar.undo_take box Mvar.to_take v : bool);
+  Mvar.put box next;
+  sent := next :: !sent;
+  "ok"
+
+let take_twice name box =
+  make name @@ fun () ->
+  let first = got (Mvar.take box) in
+  first ^ "," ^ got (Mvar.take box)
+
+(* The values that came back and wait behind another one. *)
+let behind_of putters =
+  let values = ref [] in
+  let see (w : _ Waiter.t) =
+    if w.resumer == Waiter.accept then values := w.arg :: !values
+  in
+  Waiters.iter see putters;
+  List.rev !values
+
 let live_in (line : _ Mvar.line) =
   if Mvar.is_coming line then failwith "nudged at rest";
   live line.takers
@@ -66,16 +92,22 @@ let live_in (line : _ Mvar.line) =
 (* At rest, takers wait only if the box is empty, and putters only if it is full. So no task
    waits that could be served. *)
 let at_rest box initial actors () =
+  let behind = ref [] in
   let held, queued, content =
     match Atomic.get box with
     | Mvar.Held _ -> failwith "held at rest"
     | Empty line -> ([], live_in line, "empty")
     | Full (v, putters, line) ->
         if live_in line > 0 then failwith "a taker waits though it is full";
-        ([ v ], live putters, "full " ^ string_of_int v)
+        behind := behind_of putters;
+        let full = v :: !behind in
+        ( full,
+          live putters - List.length !behind,
+          "full " ^ String.concat " " (List.map string_of_int full) )
   in
   if count_waiting actors <> queued then failwith "a waiter was lost, or stays";
-  if queued = 0 && Mvar.waiters box <> 0 then failwith "waiters <> 0 at rest";
+  if queued = 0 && Mvar.waiters box <> List.length !behind then
+    failwith "waiters <> 0 at rest";
   let sorted = List.sort Int.compare in
   if sorted (initial @ !sent) <> sorted (held @ !received) then
     failwith "what was sent is not what was received and is still held";
@@ -86,13 +118,13 @@ let box_with initial =
   received := [];
   match initial with [] -> Mvar.create_empty () | v :: _ -> Mvar.create v
 
-let check ?(looks = 0) name initial make expect =
+let check ?(looks = 0) ?(in_hand = []) name initial make expect =
   Model.check name ~expect @@ fun () ->
   spin_at_most looks;
   let box = box_with initial in
   let first, processes = make box in
   let processes, actors = start first processes in
-  (processes, at_rest box initial actors)
+  (processes, at_rest box (in_hand @ initial) actors)
 
 (* The tasks put the values 2, 3 and so on. *)
 let cancellations () =
@@ -117,6 +149,65 @@ let cancellations () =
     ~served:"ok"
     ~rest:(function
       | w :: _ -> " full " ^ string_of_int (w + 1) | [] -> " empty")
+
+let values_come_back () =
+  let in_hand = [ 1 ] in
+  check "a value comes back, a take" ~in_hand []
+    (fun box -> ([], [ Run (back "x" box 1); Run (take "t" box) ]))
+    [ "x=back t=1 empty" ];
+  check "a value comes back to a full box, two takes" ~in_hand [ 2 ]
+    (fun box ->
+      ([], [ Run (back "x" box 1); Run (take "t" box); Run (take "u" box) ]))
+    [ "x=back t=1 u=2 empty"; "x=back t=2 u=1 empty" ];
+  check "a value comes back, a put, a take" ~in_hand []
+    (fun box ->
+      ([], [ Run (back "x" box 1); Run (put "p" box 2); Run (take "t" box) ]))
+    [ "x=back p=ok t=1 full 2"; "x=back p=ok t=2 full 1" ];
+  check "a value comes back, then a put, two takes" ~in_hand []
+    (fun box ->
+      ([], [ Run (back_then_put "x" box 1 2); Run (take_twice "t" box) ]))
+    [ "x=ok t=1,2 empty" ];
+  check "a value comes back to a full box, one waits to put" ~in_hand [ 2 ]
+    (fun box ->
+      let p = put "p" box 3 in
+      ([ p ], [ Run (back "x" box 1); Run (take_twice "t" box) ]))
+    [
+      "p=ok x=back t=1,2 full 3";
+      "p=ok x=back t=2,1 full 3";
+      "p=ok x=back t=2,3 full 1";
+    ];
+  check "a value comes back, a take waits and is cancelled" ~in_hand []
+    (fun box ->
+      let t = take "t" box in
+      ([ t ], [ Run (back "x" box 1); Cancel t ]))
+    [ "t=1 x=back empty"; "t=cancelled x=back full 1" ];
+  check "a value comes back, two takes wait, the first is cancelled" ~in_hand []
+    (fun box ->
+      let t = take "t" box in
+      ([ t; take "u" box ], [ Run (back "x" box 1); Cancel t ]))
+    [ "t=1 u=waits x=back empty"; "t=cancelled u=1 x=back empty" ];
+  check "a value comes back, a read and a take wait, the read is cancelled"
+    ~in_hand []
+    (fun box ->
+      let r = read "r" box in
+      ([ r; take "t" box ], [ Run (back "x" box 1); Cancel r ]))
+    [ "r=1 t=1 x=back empty"; "r=cancelled t=1 x=back empty" ];
+  check "two values come back, a take waits" ~in_hand:[ 1; 2 ] []
+    (fun box ->
+      ([ take "t" box ], [ Run (back "x" box 1); Run (back "y" box 2) ]))
+    [ "t=1 x=back y=back full 2"; "t=2 x=back y=back full 1" ];
+  check "two values come back to a full box" ~in_hand:[ 1; 2 ] [ 3 ]
+    (fun box -> ([], [ Run (back "x" box 1); Run (back "y" box 2) ]))
+    [ "x=back y=back full 1 2 3"; "x=back y=back full 2 1 3" ];
+  check "a value comes back during a modify, a take" ~in_hand [ 2 ]
+    (fun box ->
+      ([], [ Run (modify "m" box); Run (back "x" box 1); Run (take "t" box) ]))
+    [
+      "m=1 x=back t=1 full 2";
+      "m=1 x=back t=2 full 1";
+      "m=2 x=back t=1 full 2";
+      "m=2 x=back t=2 full 1";
+    ]
 
 let order = Buffer.create 16
 
@@ -193,6 +284,7 @@ let check_nudged what ~late =
 
 let () =
   cancellations ();
+  values_come_back ();
   check "two wait to take, the first is cancelled, two puts" []
     (fun box ->
       let t1 = take "take1" box and t2 = take "take2" box in
