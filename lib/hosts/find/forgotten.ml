@@ -36,12 +36,6 @@ let adapters =
           "Moonpool_fib__Main";
         ];
     };
-    {
-      name = "miou";
-      package = "concord-miou";
-      library = "Miou";
-      modules = [ "Miou"; "Miou_unix" ];
-    };
   ]
 
 let is_linked { name; _ } =
