@@ -67,10 +67,6 @@ let by_trigger (type a) trigger (request : a t) : a =
       | Blocked | Unhandled -> Parks)
   | Question _ -> None
   | Fork _ -> None
-  | Turn yield when Trigger.is_handler trigger ->
-      (* Its scheduler handles the effect, so it has ended, and [Domain_local_await] wasn't told
-         because a signal handler raised. *)
-      yield ()
   | Turn yield -> await_turn trigger yield
   | Who -> Who.asked_or (fun () -> Plugin.who_of_trigger trigger)
 

@@ -19,9 +19,12 @@ let with_alarm ring f =
   let me = this_thread () in
   let handler _ = if this_thread () = me then ring () in
   let before = Sys.signal Sys.sigalrm (Signal_handle handler) in
+  (* An exception that came too late for a wait is raised by the thread's next one, which may
+     belong to the next test. *)
   let restore () =
     ignore (Unix.setitimer ITIMER_REAL { it_interval = 0.; it_value = 0. });
-    Sys.set_signal Sys.sigalrm before
+    Sys.set_signal Sys.sigalrm before;
+    try Concord__.Late.raise_kept () with Interrupt -> ()
   in
   Fun.protect ~finally:restore f
 

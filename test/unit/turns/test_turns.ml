@@ -20,6 +20,10 @@ let lwt_main f = Lwt_main.run (f ())
 let direct = in_lwt "Concord_lwt.direct" concord_lwt Concord_lwt.direct
 let spawned = in_lwt "Lwt_direct.spawn" lwt_main Lwt_direct.spawn
 
+(* The loop is registered, but doesn't handle the effects of these tasks. *)
+let spawned_in_run =
+  in_lwt "Lwt_direct.spawn, in Concord_lwt.run" concord_lwt Lwt_direct.spawn
+
 (* The kernel wakes Lwt's loop, instead of a timer. *)
 let descriptor =
   {
@@ -130,9 +134,10 @@ let () =
     "Turns of the host, while tasks are always ready"
     (promises
     :: List.map on
-         ([ direct; spawned; descriptor; eio; fifo; aio ]
+         ([ direct; spawned; spawned_in_run; descriptor; eio; fifo; aio ]
          @ List.concat_map
-             (fun inside -> List.map inside [ direct; spawned; eio ])
+             (fun inside ->
+               List.map inside [ direct; spawned; spawned_in_run; eio ])
              [
                within "Concord_fifo" Concord_fifo.run;
                within "Concord_policies.Fifo"
