@@ -6,7 +6,8 @@
     None of these functions suspends. All are safe from any domain and thread,
     and in signal handlers. *)
 
-type reason
+type reason = private int
+(** A bit of {!reasons}. *)
 
 val leaks : reason
 (** The program looks for leaks. *)
@@ -25,6 +26,11 @@ val all : (string * reason) list
 
 val add : reason -> unit
 val remove : reason -> unit
+
+val reasons : int Atomic.t
+(** The reasons that there are. {!Waits} and {!Tracing} read it themselves,
+    because a function that ends in a call begins with a polling point. They are
+    asked where no signal handler may run. *)
 
 val has : reason -> bool
 (** {b Cost}: one read. *)

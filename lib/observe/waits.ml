@@ -61,7 +61,9 @@ type t = {
   process : int;
 }
 
-let[@inline] are_kept () = Slow_path.(has waits)
+let[@inline] are_kept () =
+  Atomic.get Slow_path.reasons land (Slow_path.waits :> int) <> 0
+
 let keep () = Slow_path.(add waits)
 let () = if Debugging.has "waits" || Debugging.has "strict" then keep ()
 

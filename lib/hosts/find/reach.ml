@@ -115,7 +115,7 @@ let[@inline never] suspend_slowly targets block =
     Noted.wait ~who:(who ()) (targets ()) suspend_unlisted block
   else suspend_unlisted block
 
-let[@inline] takes_slow_path () = Slow_path.is_taken ()
+let[@inline] takes_slow_path () = Atomic.get Slow_path.reasons <> 0
 let[@inline] comes_back () = Plugin.comes_back ()
 
 exception Elsewhere = Plugin.Elsewhere
