@@ -21,6 +21,12 @@ let descriptors t =
   | names -> Some (Array.length names)
   | exception Sys_error _ -> None
 
+let has_descriptor t number =
+  (* the link may lead to a socket *)
+  match Unix.lstat (Printf.sprintf "/proc/%d/fd/%d" t.pid number) with
+  | _ -> true
+  | exception Unix.Unix_error _ -> false
+
 let make_root () =
   let root = Filename.temp_dir "concord" "ftp" in
   let in_root = Filename.concat root in

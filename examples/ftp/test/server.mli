@@ -17,6 +17,9 @@ val with_server : ?limit:int -> ?options:string list -> (t -> unit) -> unit
 val descriptors : t -> int option
 (** The number of the server's descriptors, if the system provides it. *)
 
+val has_descriptor : t -> int -> bool
+(** The server has a descriptor of this number, as the system says. *)
+
 val big : string
 (** The contents of [big]. *)
 
