@@ -93,7 +93,7 @@ let start signal =
       invalid_arg
         (Printf.sprintf
            "Debug.dump_on_signal: %s is not a signal that can be blocked"
-           (Concord_stub.Caught_signals.name_and_number signal));
+           (Concord_stub.Signal_names.name_and_number signal));
     if not all_block then
       invalid_arg
         "Debug.dump_on_signal: another thread does not block the signal, so \

@@ -20,51 +20,15 @@ let number signal = match number signal with 0 -> None | n -> Some n
 let catch pipe number ~every =
   match catch pipe number ~every with -1 -> None | since -> Some since
 
-let names =
-  Sys.
-    [
-      (sigabrt, "SIGABRT");
-      (sigalrm, "SIGALRM");
-      (sigbus, "SIGBUS");
-      (sigchld, "SIGCHLD");
-      (sigcont, "SIGCONT");
-      (sigfpe, "SIGFPE");
-      (sighup, "SIGHUP");
-      (sigill, "SIGILL");
-      (sigint, "SIGINT");
-      (sigkill, "SIGKILL");
-      (sigpipe, "SIGPIPE");
-      (sigpoll, "SIGPOLL");
-      (sigprof, "SIGPROF");
-      (sigquit, "SIGQUIT");
-      (sigsegv, "SIGSEGV");
-      (sigstop, "SIGSTOP");
-      (sigsys, "SIGSYS");
-      (sigterm, "SIGTERM");
-      (sigtrap, "SIGTRAP");
-      (sigtstp, "SIGTSTP");
-      (sigttin, "SIGTTIN");
-      (sigttou, "SIGTTOU");
-      (sigurg, "SIGURG");
-      (sigusr1, "SIGUSR1");
-      (sigusr2, "SIGUSR2");
-      (sigvtalrm, "SIGVTALRM");
-      (sigxcpu, "SIGXCPU");
-      (sigxfsz, "SIGXFSZ");
-    ]
-
 (* No system has signals outside of these bounds. The runtime would convert them to an [int] of
    C, and so to another number. *)
-let known_name signal =
-  if signal < -1000 || signal > 1000 then None
-  else List.assoc_opt (named signal) names
+let in_sys signal =
+  if signal < -1000 || signal > 1000 then signal else named signal
 
 let name signal =
-  match known_name signal with
+  match Signal_names.find (in_sys signal) with
   | Some name -> name
   | None -> Printf.sprintf "signal %d" signal
 
 let name_and_number signal =
-  match known_name signal with
-  | Some name -> Printf.sprintf "%s (%d)" name signal
-  | None -> name signal
+  Signal_names.with_number (Signal_names.find (in_sys signal)) signal
