@@ -50,10 +50,9 @@ let outcomes service n targets ~served ~rest =
    of them, and their results are [served]. Without [remembers], a task that comes after
    [serve] has missed it. [rest] is what [at_rest] shows after the results if these waiters
    were served. Without [three], scenarios of three processes are left out, because they take
-   minutes if steps are long. With [always], each run checks the scenario in which two tasks
-   wait and both are cancelled. *)
-let check ?(service = First) ?(remembers = true) ?(three = true)
-    ?(always = false) what ways ~create ~serve ~served ~rest ~at_rest =
+   minutes if steps are long. *)
+let check ?(service = First) ?(remembers = true) ?(three = true) what ways
+    ~create ~serve ~served ~rest ~at_rest =
   let check_way (way, wait) =
     let check ?(looks = 0) scenario make expect =
       Model.check (what ^ way ^ ": " ^ scenario) ~expect @@ fun () ->
@@ -115,8 +114,7 @@ let check ?(service = First) ?(remembers = true) ?(three = true)
       if service = First then wait 4 [ 1 ];
       if three then begin
         another_comes ();
-        let both () = wait 2 [ 1; 2 ] in
-        if always then both () else Model.sometimes both
+        wait 2 [ 1; 2 ]
       end
     end
   in

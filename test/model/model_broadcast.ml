@@ -437,18 +437,17 @@ let () =
       "d=12 r=none a=ok []";
       "d=2 r=1 a=ok []";
     ];
-  Model.sometimes (fun () ->
-      check "one drains, another comes to wait and is cancelled"
-        (fun t ->
-          let s = subscribe t in
-          let r = receive "r" s in
-          ([], [ Run (drain "d" s); Run r; Run (send "a" t 1); Cancel r ]))
-        [
-          "d= r=1 a=ok []";
-          "d= r=cancelled a=ok [1]";
-          "d=1 r=cancelled a=ok []";
-          "d=1 r=waits a=ok []";
-        ]);
+  check "one drains, another comes to wait and is cancelled"
+    (fun t ->
+      let s = subscribe t in
+      let r = receive "r" s in
+      ([], [ Run (drain "d" s); Run r; Run (send "a" t 1); Cancel r ]))
+    [
+      "d= r=1 a=ok []";
+      "d= r=cancelled a=ok [1]";
+      "d=1 r=cancelled a=ok []";
+      "d=1 r=waits a=ok []";
+    ];
   check
     "four subscriptions have lost their waiters, a task comes through one of \
      them"
@@ -606,12 +605,11 @@ let () =
   held "one comes to send, one receives"
     (full (fun t s -> ([], [ Run (send "a" t 2); Run (receive "r" s) ])))
     [ "a=ok r=1 [2]" ];
-  Model.sometimes (fun () ->
-      held "one waits to send, one comes, one receives"
-        (full (fun t s ->
-             let a = send "a" t 2 in
-             ([ a ], [ Run (send "b" t 3); Run (receive_twice "r" s) ])))
-        [ "a=ok b=ok r=1,2 [3]" ]);
+  held "one waits to send, one comes, one receives"
+    (full (fun t s ->
+         let a = send "a" t 2 in
+         ([ a ], [ Run (send "b" t 3); Run (receive_twice "r" s) ])))
+    [ "a=ok b=ok r=1,2 [3]" ];
   held "one waits to send, one tries, one receives"
     (full (fun t s ->
          let a = send "a" t 2 in
@@ -667,13 +665,12 @@ let () =
       let r = receive "r" s in
       ([ r ], [ unsubscribe s; Run (send "a" t 1) ]))
     [ "r=1 a=ok ended"; "r=closed a=ok ended" ];
-  Model.sometimes ~one_in:9 (fun () ->
-      held "one waits, ends and is cancelled, one sends"
-        (fun t ->
-          let s = subscribe t in
-          let r = receive "r" s in
-          ([ r ], [ unsubscribe s; Run (send "a" t 1); Cancel r ]))
-        [ "r=1 a=ok ended"; "r=cancelled a=ok ended"; "r=closed a=ok ended" ]);
+  held "one waits, ends and is cancelled, one sends"
+    (fun t ->
+      let s = subscribe t in
+      let r = receive "r" s in
+      ([ r ], [ unsubscribe s; Run (send "a" t 1); Cancel r ]))
+    [ "r=1 a=ok ended"; "r=cancelled a=ok ended"; "r=closed a=ok ended" ];
   held "one ends twice, one sends"
     (full (fun t s ->
          let a = send "a" t 2 in

@@ -154,19 +154,16 @@ let () =
     [ "c=1 | unlocked ?0"; "c=signal | unlocked 1!0" ];
   (* If the choice has arrived at the barrier and then takes the other alternative, the last
      arrival must not pass alone. *)
-  Model.sometimes (fun () ->
-      check "a choice of a barrier and a box comes, another arrives"
-        (fun () ->
-          let barrier = Barrier.create 2 and b = Mvar.create_empty () in
-          let through =
-            Event.wrap (Barrier.await_evt barrier) (fun () -> "ok")
-          in
-          let c = choose "c" [ through; take b ] in
-          let a = choose "a" [ through ] in
-          ( [],
-            [ Run c; Run a; put b 1 ],
-            [ (fun () -> got (Barrier.waiters barrier)); (fun () -> box b) ] ))
-        [ "c=1 a=waits | 1 ?0"; "c=ok a=ok | 0 1!0" ]);
+  check "a choice of a barrier and a box comes, another arrives"
+    (fun () ->
+      let barrier = Barrier.create 2 and b = Mvar.create_empty () in
+      let through = Event.wrap (Barrier.await_evt barrier) (fun () -> "ok") in
+      let c = choose "c" [ through; take b ] in
+      let a = choose "a" [ through ] in
+      ( [],
+        [ Run c; Run a; put b 1 ],
+        [ (fun () -> got (Barrier.waiters barrier)); (fun () -> box b) ] ))
+    [ "c=1 a=waits | 1 ?0"; "c=ok a=ok | 0 1!0" ];
   (* The box is filled, so the choice closes, and then emptied, so the choice starts again.
      What it refused meanwhile must not be lost. *)
   let fill_and_empty b =
@@ -175,54 +172,47 @@ let () =
         if not (Mvar.try_put b 1) then failwith "full";
         ignore (Mvar.take_available b))
   in
-  Model.sometimes ~one_in:9 (fun () ->
-      check
-        "a choice of a barrier and a box comes, the box is for a moment full"
-        (fun () ->
-          let barrier = Barrier.create 2 and b = Mvar.create_empty () in
-          let through =
-            Event.wrap (Barrier.await_evt barrier) (fun () -> "ok")
-          in
-          let c = choose "c" [ take b; through ] in
-          let a = choose "a" [ through ] in
-          ( [],
-            [ Run c; Run a; fill_and_empty b ],
-            [ (fun () -> got (Barrier.waiters barrier)); (fun () -> box b) ] ))
-        [ "c=1 a=waits | 1 ?0"; "c=ok a=ok | 0 ?0" ]);
-  Model.sometimes (fun () ->
-      check "a choice of a condition and a box waits for a state"
-        (fun () ->
-          let condition = Condition.create () and m = Mutex.create () in
-          let b = Mvar.create_empty () and ready = ref false in
-          let wait =
-            Event.wrap (Condition.wait_evt condition m) (fun () -> "")
-          in
-          let c =
-            make "c" @@ fun () ->
-            Mutex.lock m;
-            let rec loop () =
-              if !ready then "ready"
-              else
-                match Event.select [ take b; wait ] with
-                | "" -> loop ()
-                | taken -> taken
-            in
-            let result = loop () in
-            Mutex.unlock m;
-            result
-          in
-          let signal =
-            make "s" @@ fun () ->
-            Mutex.lock m;
-            ready := true;
-            Mutex.unlock m;
-            Condition.signal condition;
-            "ok"
-          in
-          ( [],
-            [ Run c; Run signal; fill_and_empty b ],
-            [ (fun () -> lock m); (fun () -> box b) ] ))
-        [ "c=1 s=ok | unlocked ?0"; "c=ready s=ok | unlocked ?0" ]);
+  check "a choice of a barrier and a box comes, the box is for a moment full"
+    (fun () ->
+      let barrier = Barrier.create 2 and b = Mvar.create_empty () in
+      let through = Event.wrap (Barrier.await_evt barrier) (fun () -> "ok") in
+      let c = choose "c" [ take b; through ] in
+      let a = choose "a" [ through ] in
+      ( [],
+        [ Run c; Run a; fill_and_empty b ],
+        [ (fun () -> got (Barrier.waiters barrier)); (fun () -> box b) ] ))
+    [ "c=1 a=waits | 1 ?0"; "c=ok a=ok | 0 ?0" ];
+  check "a choice of a condition and a box waits for a state"
+    (fun () ->
+      let condition = Condition.create () and m = Mutex.create () in
+      let b = Mvar.create_empty () and ready = ref false in
+      let wait = Event.wrap (Condition.wait_evt condition m) (fun () -> "") in
+      let c =
+        make "c" @@ fun () ->
+        Mutex.lock m;
+        let rec loop () =
+          if !ready then "ready"
+          else
+            match Event.select [ take b; wait ] with
+            | "" -> loop ()
+            | taken -> taken
+        in
+        let result = loop () in
+        Mutex.unlock m;
+        result
+      in
+      let signal =
+        make "s" @@ fun () ->
+        Mutex.lock m;
+        ready := true;
+        Mutex.unlock m;
+        Condition.signal condition;
+        "ok"
+      in
+      ( [],
+        [ Run c; Run signal; fill_and_empty b ],
+        [ (fun () -> lock m); (fun () -> box b) ] ))
+    [ "c=1 s=ok | unlocked ?0"; "c=ready s=ok | unlocked ?0" ];
   (* --- Choices that meet choices --- *)
   check "a choice meets others that do not choose"
     ( channels @@ fun c d ->
@@ -259,7 +249,7 @@ let () =
       [ "a=2 b=sent | 0/0 0/0"; "a=sent b=1 | 0/0 0/0" ]
   in
   swap 0 3;
-  Model.sometimes ~one_in:9 (fun () -> swap 1 4);
+  swap 1 4;
   let waits_to_swap seed met =
     check ~seed "one waits to swap and is cancelled, another comes"
       ( channels @@ fun c d ->

@@ -49,44 +49,40 @@ let boxes scenario () =
   )
 
 let () =
-  Model.sometimes (fun () ->
-      check "a loop of two boxes comes, both are filled"
-        ( boxes @@ fun a b performed ->
-          let l = loop "l" ~rounds:2 performed [ take a; take b ] in
-          ([], [ Run l; put a 1; put b 2 ]) )
-        [ "l=12 | ?0 ?0 (12)"; "l=21 | ?0 ?0 (21)" ]);
-  Model.sometimes ~one_in:9 (fun () ->
-      check "a loop of two boxes waits and is cancelled, both are filled"
-        ( boxes @@ fun a b performed ->
-          let l = loop "l" ~rounds:2 performed [ take a; take b ] in
-          ([ l ], [ put a 1; put b 2; Cancel l ]) )
-        [
-          "l=12 | ?0 ?0 (12)";
-          "l=21 | ?0 ?0 (21)";
-          "l=cancelled | 1!0 2!0 ()";
-          "l=cancelled | 1!0 ?0 (2)";
-          "l=cancelled | ?0 2!0 (1)";
-        ]);
+  check "a loop of two boxes comes, both are filled"
+    ( boxes @@ fun a b performed ->
+      let l = loop "l" ~rounds:2 performed [ take a; take b ] in
+      ([], [ Run l; put a 1; put b 2 ]) )
+    [ "l=12 | ?0 ?0 (12)"; "l=21 | ?0 ?0 (21)" ];
+  check "a loop of two boxes waits and is cancelled, both are filled"
+    ( boxes @@ fun a b performed ->
+      let l = loop "l" ~rounds:2 performed [ take a; take b ] in
+      ([ l ], [ put a 1; put b 2; Cancel l ]) )
+    [
+      "l=12 | ?0 ?0 (12)";
+      "l=21 | ?0 ?0 (21)";
+      "l=cancelled | 1!0 2!0 ()";
+      "l=cancelled | 1!0 ?0 (2)";
+      "l=cancelled | ?0 2!0 (1)";
+    ];
   (* Between its rounds the loop is in no queue, so another task takes what comes. *)
-  Model.sometimes ~one_in:9 (fun () ->
-      check "a loop waits, another one comes, both boxes are filled"
-        ( boxes @@ fun a b performed ->
-          let l = loop "l" ~rounds:2 performed [ take a; take b ] in
-          let t = make "t" (fun () -> got (Mvar.take a)) in
-          ([ l ], [ Run t; put a 1; put b 2 ]) )
-        [
-          "l=12 t=waits | ?1 ?0 (12)";
-          "l=21 t=waits | ?1 ?0 (21)";
-          "l=waits t=1 | ?1 ?1 (2)";
-        ]);
-  Model.sometimes (fun () ->
-      check "one prefers the first of two boxes, both are filled"
-        ( boxes @@ fun a b _ ->
-          let p =
-            make "p" (fun () -> Event.sync (Event.prefer [ take a; take b ]))
-          in
-          ([], [ Run p; put a 1; put b 2; Cancel p ]) )
-        [ "p=1 | ?0 2!0 ()"; "p=2 | 1!0 ?0 ()"; "p=cancelled | 1!0 2!0 ()" ]);
+  check "a loop waits, another one comes, both boxes are filled"
+    ( boxes @@ fun a b performed ->
+      let l = loop "l" ~rounds:2 performed [ take a; take b ] in
+      let t = make "t" (fun () -> got (Mvar.take a)) in
+      ([ l ], [ Run t; put a 1; put b 2 ]) )
+    [
+      "l=12 t=waits | ?1 ?0 (12)";
+      "l=21 t=waits | ?1 ?0 (21)";
+      "l=waits t=1 | ?1 ?1 (2)";
+    ];
+  check "one prefers the first of two boxes, both are filled"
+    ( boxes @@ fun a b _ ->
+      let p =
+        make "p" (fun () -> Event.sync (Event.prefer [ take a; take b ]))
+      in
+      ([], [ Run p; put a 1; put b 2; Cancel p ]) )
+    [ "p=1 | ?0 2!0 ()"; "p=2 | 1!0 ?0 ()"; "p=cancelled | 1!0 2!0 ()" ];
   check "the same, the second is filled first"
     ( boxes @@ fun a b _ ->
       let p =

@@ -6,11 +6,10 @@ let () =
   check "two force"
     (simple (fun () -> 1) @@ fun t -> [ Run (force "a" t); Run (force "b" t) ])
     [ "a=1 b=1 | 1 runs=1" ];
-  Model.sometimes (fun () ->
-      check "three force"
-        ( simple (fun () -> 1) @@ fun t ->
-          [ Run (force "a" t); Run (force "b" t); Run (force "c" t) ] )
-        [ "a=1 b=1 c=1 | 1 runs=1" ]);
+  check "three force"
+    ( simple (fun () -> 1) @@ fun t ->
+      [ Run (force "a" t); Run (force "b" t); Run (force "c" t) ] )
+    [ "a=1 b=1 c=1 | 1 runs=1" ];
   check "a failure, two force"
     ( simple (fun () -> raise Boom) @@ fun t ->
       [ Run (force "a" t); Run (force "b" t) ] )
@@ -60,15 +59,13 @@ let () =
     [
       "a=cancelled b=2 c=2 | 2 runs=2"; "a=cancelled b=cancelled c=2 | 2 runs=2";
     ];
-  Model.sometimes (fun () ->
-      check "the same, and a third comes"
-        ( one @@ fun t _ ->
-          let a = force "a" t and b = force "b" t in
-          ([ a; b ], [ Cancel a; Cancel b; Run (force "c" t) ]) )
-        [
-          "a=cancelled b=2 c=2 | 2 runs=2";
-          "a=cancelled b=cancelled c=2 | 2 runs=2";
-        ]);
+  check "the same, and a third comes"
+    ( one @@ fun t _ ->
+      let a = force "a" t and b = force "b" t in
+      ([ a; b ], [ Cancel a; Cancel b; Run (force "c" t) ]) )
+    [
+      "a=cancelled b=2 c=2 | 2 runs=2"; "a=cancelled b=cancelled c=2 | 2 runs=2";
+    ];
   check "one waits and is cancelled, while it is forced"
     ( one @@ fun t p ->
       let a = force "a" t and b = force "b" t in

@@ -66,29 +66,28 @@ let () =
         [ Any x; Any y; Any w; Any v ],
         fun () -> Promise.waiters p ))
     [ "a=10 b=11 c=12 d=13 | 10 11 12 13 runs=4" ];
-  Model.sometimes (fun () ->
-      check "three need each other, one is cancelled"
-        (fun () ->
-          let p = Promise.create () in
-          let x = ref (Lazy.from_val 0) in
-          let z =
-            lazily (fun () ->
-                Promise.await p;
-                survive !x)
-          in
-          let y = lazily (fun () -> survive z) in
-          x := lazily (fun () -> survive y);
-          let b = force "b" y in
-          ( [ force "c" z; b; force "a" !x ],
-            [ fill p (); Cancel b ],
-            [ Any !x; Any y; Any z ],
-            fun () -> Promise.waiters p ))
-        [
-          "c=10 b=11 a=12 | 12 11 10 runs=3";
-          "c=10 b=cancelled a=11 | 11 10 10 runs=4";
-          "c=10 b=cancelled a=12 | 12 11 10 runs=4";
-          "c=12 b=cancelled a=11 | 11 10 12 runs=4";
-        ]);
+  check "three need each other, one is cancelled"
+    (fun () ->
+      let p = Promise.create () in
+      let x = ref (Lazy.from_val 0) in
+      let z =
+        lazily (fun () ->
+            Promise.await p;
+            survive !x)
+      in
+      let y = lazily (fun () -> survive z) in
+      x := lazily (fun () -> survive y);
+      let b = force "b" y in
+      ( [ force "c" z; b; force "a" !x ],
+        [ fill p (); Cancel b ],
+        [ Any !x; Any y; Any z ],
+        fun () -> Promise.waiters p ))
+    [
+      "c=10 b=11 a=12 | 12 11 10 runs=3";
+      "c=10 b=cancelled a=11 | 11 10 10 runs=4";
+      "c=10 b=cancelled a=12 | 12 11 10 runs=4";
+      "c=12 b=cancelled a=11 | 11 10 12 runs=4";
+    ];
   check "a chain"
     (fun () ->
       let z = lazily (fun () -> 1) in

@@ -133,21 +133,20 @@ let () =
   check "one uses, one closes"
     [ "u" => use; "c" => close ]
     [ "u=0 c=first file=0"; "u=1 c=first file=0"; "u=closed c=first file=0" ];
-  Model.sometimes ~one_in:9 (fun () ->
-      check "one uses twice, one closes, one opens"
-        [ "u" => use_twice; "c" => close; "o" => reopen ]
-        [
-          "u=00 c=first o=in use file=0";
-          "u=00 c=first o=opened file=2";
-          "u=02 c=first o=opened file=2";
-          "u=11 c=first o=in use file=0";
-          "u=11 c=first o=opened file=2";
-          "u=1closed c=first o=in use file=0";
-          "u=1closed c=first o=opened file=2";
-          "u=22 c=first o=opened file=2";
-          "u=closedclosed c=first o=in use file=0";
-          "u=closedclosed c=first o=opened file=2";
-        ]);
+  check "one uses twice, one closes, one opens"
+    [ "u" => use_twice; "c" => close; "o" => reopen ]
+    [
+      "u=00 c=first o=in use file=0";
+      "u=00 c=first o=opened file=2";
+      "u=02 c=first o=opened file=2";
+      "u=11 c=first o=in use file=0";
+      "u=11 c=first o=opened file=2";
+      "u=1closed c=first o=in use file=0";
+      "u=1closed c=first o=opened file=2";
+      "u=22 c=first o=opened file=2";
+      "u=closedclosed c=first o=in use file=0";
+      "u=closedclosed c=first o=opened file=2";
+    ];
   check "two close, one opens"
     [ "c" => close; "d" => close; "o" => reopen ]
     [

@@ -122,7 +122,7 @@ let permits_come_back () =
 
 let () =
   permits_come_back ();
-  Cancellations.check "acquire" ~always:true
+  Cancellations.check "acquire"
     [ ("", fun _ -> acquire); (", an event", fun _ -> sync_acquire) ]
     ~create:(fun () -> Semaphore.Counting.make 0)
     ~serve:Semaphore.Counting.release ~served:"ok"
