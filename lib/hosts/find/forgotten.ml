@@ -95,13 +95,11 @@ let is_new handler =
     true
   end
 
-(* Domains may lose counts of each other. *)
-let waits = ref 0
+let waits = Atomic.make 0
 let always_first = 16
 
 let is_time () =
-  let n = !waits + 1 in
-  waits := n;
+  let n = 1 + Atomic.fetch_and_add waits 1 in
   n <= always_first || n land (n - 1) = 0
 
 let innermost_handler () =
