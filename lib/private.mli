@@ -404,7 +404,7 @@ end
 (** {1 Work of other libraries} *)
 
 (** A thread that keeps a loop or a pool for the extent of a function. Used by
-    [concord-domainslib] and [concord-lwt]. *)
+    [concord-domainslib], [concord-eio] and [concord-lwt]. *)
 module Keeper : sig
   type 'r t = 'r Keeper.t = {
     ready : 'r Promise.t;
@@ -415,9 +415,17 @@ module Keeper : sig
 
   val within : (Signals.mask -> 'r t -> unit) -> ('r -> 'a) -> 'a
   (** Calls a function with the thread's loop or pool. *)
+
+  val check_grace : string -> float -> unit
+  (** Raises [Invalid_argument] if a grace period is negative or not a number.
+  *)
+
+  val with_loop :
+    no_loop:exn -> ?ended:('r t -> unit) -> ('r t -> unit) -> ('r -> 'a) -> 'a
+  (** Calls a function with a loop that has a domain of its own. *)
 end
 
-(** Used by [concord-domainslib] and [concord-lwt]. *)
+(** Used by [concord-domainslib], [concord-eio] and [concord-lwt]. *)
 module Stopping : sig
   val await :
     ?start:(unit -> unit) ->
@@ -426,4 +434,12 @@ module Stopping : sig
     is_answer:(('a, exn) result -> bool) ->
     'a
   (** Waits for work, and stops the work if the caller is cancelled. *)
+
+  val call :
+    cancelled:exn ->
+    is_answer:(('a, exn) result -> bool) ->
+    post:('a Promise.t -> begins:(unit -> bool) -> unit) ->
+    cancel:(unit -> unit) ->
+    'a
+  (** Waits for a function that another loop calls. *)
 end

@@ -242,3 +242,12 @@ let of_eio ~sw promise = of_promise ~sw Concord.Promise.try_fill promise
 
 let of_eio_exn ~sw promise =
   of_promise ~sw (fun t result -> Concord.Promise.try_resolve t result) promise
+
+(* --- A loop on a domain of its own ------------------------------------------ *)
+
+exception No_loop = Loop_domain.No_loop
+
+type 'r loop = 'r Loop_domain.t
+
+let call = Loop_domain.call
+let with_domain = Loop_domain.with_domain

@@ -77,3 +77,90 @@ val of_eio_exn :
 (** [of_eio_exn ~sw p] is {!of_eio}, except that the promise fails if [p] is
     resolved with an error. For example,
     [of_eio_exn ~sw (Eio.Fiber.fork_promise ~sw f)] is the result of a fiber. *)
+
+(** {2 A loop on a domain of its own}
+
+    By these functions, a program on another host uses a library that is written
+    for Eio. They are those of [Concord_lwt], except that a loop of Eio has an
+    environment and a switch. The page
+    {{!/concord/lwt_eio}Lwt, and a library that exists for Eio only} begins with
+    an example.
+
+    {b Stability}: experimental. *)
+
+exception No_loop
+(** {!with_domain} ended before a {!call} could run, or while it ran. *)
+
+type 'r loop
+(** An Eio loop, with a value of type ['r] that belongs to it. *)
+
+val call : 'r loop -> ('r -> 'a) -> 'a
+(** [call loop f] calls [f r] in a new fiber of [loop], where [r] is its value,
+    and returns the result. Any task, thread or domain can call it, and so can
+    fibers of [loop] itself.
+
+    - {b Suspends} until [f r] has returned or raised.
+    - {b Cancelled} while suspended, for example by a timeout, [call] makes sure
+      that [f] is never called, if it was not called yet. Otherwise it cancels
+      the fiber of [f], and waits until [f] has returned or raised, because [f]
+      may still use what the caller gave to it. Afterwards [call] raises the
+      host's exception. However, if [f] returned by then, or raised something
+      else than [Eio.Cancel.Cancelled], nothing is dropped. That is the result
+      of [call], and the host's exception is raised where the task waits next.
+    - {b Order}. Functions are called in the order of the calls.
+    - {b Cost}: O(1), and one suspension. It needs a system call only if the
+      loop may sleep.
+    - {b Raises} [e] if [f r] raises [e], with its backtrace.
+    - {b Raises} {!No_loop} if the loop has ended, or ends before [f r] does. *)
+
+val with_domain :
+  ?grace:float ->
+  (('env -> unit) -> unit) ->
+  (sw:Eio.Switch.t -> 'env -> 'r) ->
+  ('r loop -> 'a) ->
+  'a
+(** [with_domain Eio_main.run create f] starts a domain that runs Eio's loop,
+    calls [create ~sw env] in a fiber there, and returns [f loop], where the
+    value of [loop] is the result of [create].
+
+    {[
+      # let connect ~sw _env =
+          Eio.Switch.on_release sw (fun () -> print_endline "closed");
+          ref 0
+        and add n total = Eio.Fiber.yield (); total := !total + n; !total in
+        Concord_eio.with_domain Eio_main.run connect (fun total ->
+            Concord.Tasks.map
+              (fun n -> Concord_eio.call total (add n))
+              [ 1; 1; 1 ])
+      closed
+      - : int list = [1; 2; 3]
+    ]}
+
+    {b The end} takes four steps when [f] has returned or raised.
+
+    + [with_domain] waits up to [grace] seconds (by default 10) until no {!call}
+      is left. Calls may still call. After that, {!call} raises {!No_loop}.
+    + The fibers of the calls that are left are cancelled, and have [grace]
+      seconds again to unwind. Then their calls raise {!No_loop}.
+    + [sw] fails, which cancels the fibers that [create] has forked in it, and
+      releases what belongs to it.
+    + The domain is joined, unless a fiber of a call has not ended by now. In
+      that case [with_domain] returns, and the domain ends when the fiber does.
+
+    With [~grace:infinity] it waits for all calls. Fibers of [sw] that defer
+    their cancellation, and functions of [Eio.Switch.on_release], have no bound.
+
+    - {b Suspends} the calling task only, whatever its host. It suspends until
+      [create] has given its value, where [f] suspends, and until the domain is
+      joined. A thread of the calling domain waits for the domain.
+    - {b Cancelled} while [create] runs, it cancels the fiber of [create]. [f]
+      is not called, and the host's exception is raised. If the task is
+      cancelled later, [f] gets the host's exception where it waits. The end is
+      {{!Concord.Tasks.protect}protected}.
+    - {b Signals}. The domain has the caller's signal mask.
+    - {b Cost}: a thread and a domain, which take about a millisecond.
+    - {b Raises} [e] if [create] failed with [e], or [f] raised [e].
+    - {b Raises} the exception that has ended the loop, for example of a fiber
+      of [sw] or of a function of [Eio.Switch.on_release], if [f] returned. It
+      also replaces a {!No_loop} that [f] raised, because it is the reason.
+    - {b Raises} [Invalid_argument] if [grace] is negative, or not a number. *)

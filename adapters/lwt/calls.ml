@@ -1,4 +1,3 @@
-module Decision = Concord.Tools.Host_kit.Decision
 module Promise = Concord.Promise
 
 let no_key : unit Lwt.key = Lwt.new_key ()
@@ -37,19 +36,17 @@ let is_answer = function
   | Error _ -> true
 
 let call f =
-  let promise = Promise.create () in
-  (* Decides whether the job begins, or is cancelled before that. In the second case the caller
-     need not wait for a loop. *)
-  let taken = Decision.create () in
-  let take () = Decision.decide taken (Ok ()) in
-  let job = job promise ~begins:take f in
-  let run ~finally =
-    finally ();
-    job.cancel ()
+  let stop = ref ignore in
+  let post promise ~begins =
+    let job = job promise ~begins f in
+    (stop :=
+       fun () ->
+         let run ~finally =
+           finally ();
+           job.cancel ()
+         in
+         Loop.post { run; cancel = ignore; refuse = ignore });
+    Loop.post job
   in
-  let start () = Loop.post job
-  and stop () =
-    if take () then ignore (Promise.try_fail promise Lwt.Canceled : bool)
-    else Loop.post { run; cancel = ignore; refuse = ignore }
-  in
-  Concord.Private.Stopping.await ~start promise ~stop ~is_answer
+  Concord.Private.Stopping.call ~cancelled:Lwt.Canceled ~is_answer ~post
+    ~cancel:(fun () -> !stop ())

@@ -1,6 +1,5 @@
 module Promise = Concord.Promise
 module Keeper = Concord.Private.Keeper
-module Signals = Concord.Private.Signals
 
 let ( let* ) = Lwt.bind
 let ( let+ ) v f = Lwt.map f v
@@ -89,41 +88,8 @@ let end_workers ~run ~grace (keeper : _ Keeper.t) =
 
 let with_domain ~run ~await ?(grace = 10.) ?(close = fun _ -> Lwt.return_unit)
     create f =
-  if not (grace >= 0.) then
-    invalid_arg
-      (Printf.sprintf
-         "Concord_lwt.with_domain: grace must be at least 0, but is %g" grace);
-  let recording = Printexc.backtrace_status () in
-  let failure = ref None in
-  let serve ({ ready; leave; _ } : _ Keeper.t) =
-    run (fun () -> serve ~await ~grace ~close create ~ready ~leave)
-  in
-  let guarded f =
-    match f () with
-    | () -> None
-    | exception e -> Some (e, Printexc.get_raw_backtrace ())
-  in
-  let in_domain mask keeper () =
-    Printexc.record_backtrace recording;
-    let failure =
-      guarded (fun () ->
-          Signals.set mask;
-          serve keeper)
-    in
-    let failed_later = guarded (fun () -> end_workers ~run ~grace keeper) in
-    if Option.is_some failure then failure else failed_later
-  in
-  let body mask keeper =
-    match Domain.join (Domain.spawn (in_domain mask keeper)) with
-    | None -> ()
-    | Some (e, backtrace) ->
-        failure := Some (e, backtrace);
-        Printexc.raise_with_backtrace e backtrace
-  in
-  match Keeper.within body f with
-  | v -> v
-  | exception Jobs.No_loop -> (
-      let backtrace = Printexc.get_raw_backtrace () in
-      match !failure with
-      | Some (cause, backtrace) -> Printexc.raise_with_backtrace cause backtrace
-      | None -> Printexc.raise_with_backtrace Jobs.No_loop backtrace)
+  Keeper.check_grace "Concord_lwt.with_domain" grace;
+  Keeper.with_loop ~no_loop:Jobs.No_loop ~ended:(end_workers ~run ~grace)
+    (fun { Keeper.ready; leave; _ } ->
+      run (fun () -> serve ~await ~grace ~close create ~ready ~leave))
+    f

@@ -70,3 +70,42 @@ let within body f =
       let backtrace = Printexc.get_raw_backtrace () in
       if !started then finish t;
       Printexc.raise_with_backtrace e backtrace
+
+(* --- A loop in a domain of its own ------------------------------------------ *)
+
+let check_grace what grace =
+  if not (grace >= 0.) then
+    invalid_arg
+      (Printf.sprintf "%s: grace must be at least 0, but is %g" what grace)
+
+let in_domain serve ended mask t =
+  let attempt f =
+    match f () with
+    | () -> None
+    | exception e -> Some (e, Printexc.get_raw_backtrace ())
+  in
+  let failure =
+    attempt (fun () ->
+        Signals.set mask;
+        serve t)
+  in
+  let failed_later = attempt (fun () -> ended t) in
+  if Option.is_some failure then failure else failed_later
+
+let with_loop ~no_loop ?(ended = ignore) serve f =
+  let recording = Printexc.backtrace_status () in
+  let failure = ref None in
+  let raise_ (e, backtrace) = Printexc.raise_with_backtrace e backtrace in
+  let body mask t =
+    let domain () =
+      Printexc.record_backtrace recording;
+      in_domain serve ended mask t
+    in
+    failure := Domain.join (Domain.spawn domain);
+    Option.iter raise_ !failure
+  in
+  match within body f with
+  | v -> v
+  | exception e when e == no_loop ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      raise_ (Option.value !failure ~default:(e, backtrace))

@@ -32,3 +32,18 @@ val within : (Signals.mask -> 'r t -> unit) -> ('r -> 'a) -> 'a
       [body], or [Sys_error] if the thread can't be started. If a signal handler
       raises, [within] still waits for [t.over], unless a second handler raises
       then. *)
+
+(** {2 A loop in a domain of its own} *)
+
+val check_grace : string -> float -> unit
+(** [check_grace what grace] raises [Invalid_argument], which names [what], if
+    [grace] is negative or not a number. *)
+
+val with_loop :
+  no_loop:exn -> ?ended:('r t -> unit) -> ('r t -> unit) -> ('r -> 'a) -> 'a
+(** [with_loop ~no_loop ~ended serve f] is {!within}, whose thread spawns a
+    domain and joins it. The domain has the caller's signal mask, and calls
+    [serve t], which runs a loop, and then [ended t].
+
+    If [f] raises [no_loop], and the loop has failed, [with_loop] raises the
+    loop's exception, because that is the reason. *)

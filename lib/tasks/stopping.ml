@@ -15,3 +15,15 @@ let await ?(start = ignore) promise ~stop ~is_answer =
           Promise.await promise
       | Ok _ | Error _ | (exception _) ->
           Printexc.raise_with_backtrace e backtrace)
+
+let call ~cancelled ~is_answer ~post ~cancel =
+  let promise = Promise.create () in
+  (* Decides whether the function begins, or is cancelled before that. In the second case the
+     caller need not wait for the loop. *)
+  let taken = Decision.create () in
+  let begins () = Decision.decide taken (Ok ()) in
+  let stop () =
+    if begins () then ignore (Promise.try_fail promise cancelled : bool)
+    else cancel ()
+  in
+  await ~start:(fun () -> post promise ~begins) promise ~stop ~is_answer

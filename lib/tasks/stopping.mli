@@ -18,3 +18,16 @@ val await :
     If a signal handler raises, even in [start], [await] raises that exception
     in any case, after the same wait. So [stop] has to resolve [promise] even if
     [start] has done nothing. *)
+
+val call :
+  cancelled:exn ->
+  is_answer:(('a, exn) result -> bool) ->
+  post:('a Promise.t -> begins:(unit -> bool) -> unit) ->
+  cancel:(unit -> unit) ->
+  'a
+(** [call ~cancelled ~is_answer ~post ~cancel] is {!await} for a function that
+    another loop calls. [post promise ~begins] hands it to that loop, which
+    calls it only if [begins ()] is [true], and then resolves [promise].
+
+    If the caller is cancelled, the function doesn't begin, or [cancel ()] is
+    called, which makes the loop cancel it. *)

@@ -1,0 +1,208 @@
+module Event = Concord.Event
+module Mailbox = Concord.Mailbox
+module Promise = Concord.Promise
+module Keeper = Concord.Private.Keeper
+
+exception No_loop
+
+let () =
+  Printexc.register_printer (function
+    | No_loop ->
+        Some
+          "Concord_eio.No_loop: Concord_eio.with_domain ended before this call \
+           could run, or while it ran"
+    | _ -> None)
+
+(* Why a call's fiber is cancelled. *)
+exception Stopped
+
+(* [run sw] forks the call's fiber, or does nothing if the call was cancelled. [refuse ()] does
+   nothing if the call has ended. *)
+type message = { run : Eio.Switch.t -> unit; refuse : unit -> unit }
+
+(* [calls] counts the calls that are in the inbox or run. Any domain adds to it. The loop's
+   domain subtracts, and then tells [ended]. Only the loop's domain uses the other fields.
+   [running] has the [refuse] of each call whose fiber runs. *)
+type jobs = {
+  inbox : message Mailbox.t;
+  calls : int Atomic.t;
+  ended : Eio.Condition.t;
+  mutable is_open : bool;
+  mutable begun : int;
+  running : (int, unit -> unit) Hashtbl.t;
+}
+
+type 'r t = { value : 'r; jobs : jobs }
+
+let make_jobs () =
+  {
+    inbox = Mailbox.create ();
+    calls = Atomic.make 0;
+    ended = Eio.Condition.create ();
+    is_open = true;
+    begun = 0;
+    running = Hashtbl.create 8;
+  }
+
+let post jobs message =
+  match Mailbox.put jobs.inbox message with
+  | () -> ()
+  | exception Mailbox.Closed -> message.refuse ()
+
+let one_less jobs =
+  Atomic.decr jobs.calls;
+  Eio.Condition.broadcast jobs.ended
+
+let fork_in jobs sw ~refuse f =
+  jobs.begun <- jobs.begun + 1;
+  let id = jobs.begun in
+  Hashtbl.replace jobs.running id refuse;
+  Eio.Fiber.fork ~sw (fun () ->
+      f ();
+      Hashtbl.remove jobs.running id;
+      one_less jobs)
+
+(* A fiber of a switch that is off is never called. *)
+let can_fork jobs sw = jobs.is_open && Option.is_none (Eio.Switch.get_error sw)
+
+(* If the loop ends, it cancels the fiber, but not the caller, which therefore must not get Eio's
+   exception. *)
+let outcome_of jobs sw f =
+  match f () with
+  | v -> Ok v
+  | exception Eio.Cancel.Cancelled _ when not (can_fork jobs sw) ->
+      Error (No_loop, Printexc.get_callstack 0)
+  | exception e -> Error (e, Printexc.get_raw_backtrace ())
+
+let settle promise = function
+  | Ok v -> ignore (Promise.try_fill promise v : bool)
+  | Error (e, backtrace) ->
+      ignore (Promise.try_fail ~backtrace promise e : bool)
+
+let is_answer = function
+  | Ok _ -> true
+  | Error (Eio.Cancel.Cancelled _ | No_loop) -> false
+  | Error _ -> true
+
+let call { value; jobs } f =
+  (* Only the loop's domain uses it. *)
+  let context = ref None in
+  let in_context () =
+    Eio.Cancel.sub (fun cancellation ->
+        context := Some cancellation;
+        Fun.protect (fun () -> f value) ~finally:(fun () -> context := None))
+  in
+  let post_call promise ~begins =
+    let refuse () = ignore (Promise.try_fail promise No_loop : bool) in
+    let run sw =
+      if can_fork jobs sw && begins () then
+        fork_in jobs sw ~refuse (fun () ->
+            settle promise (outcome_of jobs sw in_context))
+      else begin
+        refuse ();
+        one_less jobs
+      end
+    in
+    Atomic.incr jobs.calls;
+    post jobs { run; refuse }
+  and cancel () =
+    let run (_ : Eio.Switch.t) =
+      Option.iter (fun it -> Eio.Cancel.cancel it Stopped) !context
+    in
+    post jobs { run; refuse = ignore }
+  in
+  Concord.Private.Stopping.call ~cancelled:(Eio.Cancel.Cancelled Stopped)
+    ~is_answer ~post:post_call ~cancel
+
+(* --- In the loop ------------------------------------------------------------ *)
+
+let within seconds f =
+  if seconds = Float.infinity then begin
+    f ();
+    true
+  end
+  else
+    Eio.Fiber.first
+      (fun () ->
+        f ();
+        true)
+      (fun () ->
+        Event.sync (Event.timeout seconds);
+        false)
+
+let rec await_idle jobs =
+  if Atomic.get jobs.calls > 0 then begin
+    Eio.Condition.await_no_mutex jobs.ended;
+    await_idle jobs
+  end
+
+let rec await_running jobs =
+  if Hashtbl.length jobs.running > 0 then begin
+    Eio.Condition.await_no_mutex jobs.ended;
+    await_running jobs
+  end
+
+let close jobs =
+  jobs.is_open <- false;
+  Mailbox.close jobs.inbox;
+  List.iter (fun message -> message.refuse ()) (Mailbox.drain jobs.inbox)
+
+let refuse_running jobs = Hashtbl.iter (fun _ refuse -> refuse ()) jobs.running
+
+let end_jobs jobs sw ~grace ~over =
+  let is_idle = within grace (fun () -> await_idle jobs) in
+  close jobs;
+  if not is_idle then begin
+    Eio.Switch.fail sw Stopped;
+    if not (within grace (fun () -> await_running jobs)) then begin
+      refuse_running jobs;
+      ignore (Promise.try_fill over () : bool)
+    end
+  end
+
+let run_jobs jobs ~grace ~leave ~over ~ready =
+  let switch, has_switch = Eio.Promise.create () in
+  Eio.Fiber.both
+    (fun () ->
+      try
+        Eio.Switch.run (fun sw ->
+            Eio.Promise.resolve has_switch sw;
+            ready ();
+            Mailbox.iter (fun message -> message.run sw) jobs.inbox)
+      with Stopped -> ())
+    (fun () ->
+      Promise.await leave;
+      end_jobs jobs (Eio.Promise.await switch) ~grace ~over)
+
+let create_unless leave create =
+  Eio.Fiber.first
+    (fun () -> Some (create ()))
+    (fun () ->
+      Promise.await leave;
+      None)
+
+let serve jobs ~grace create env { Keeper.ready; leave; over } =
+  let with_resources sw =
+    match create_unless leave (fun () -> create ~sw env) with
+    | None -> ()
+    | Some value ->
+        run_jobs jobs ~grace ~leave ~over ~ready:(fun () ->
+            Promise.fill ready { value; jobs });
+        (* what [create] has forked ends here *)
+        Eio.Switch.fail sw Stopped
+  in
+  try Eio.Switch.run with_resources with Stopped -> ()
+
+(* --- The thread that has the domain ------------------------------------------ *)
+
+let with_domain ?(grace = 10.) run create f =
+  Keeper.check_grace "Concord_eio.with_domain" grace;
+  let jobs = make_jobs () in
+  (* If the loop fails, it leaves fibers behind. *)
+  let ended (_ : _ Keeper.t) =
+    close jobs;
+    refuse_running jobs
+  in
+  Keeper.with_loop ~no_loop:No_loop ~ended
+    (fun keeper -> run (fun env -> serve jobs ~grace create env keeper))
+    f
