@@ -87,6 +87,28 @@ module Corrected = Published (struct
   let corrected = true
 end)
 
+(* Our loop sleeps in its host. Nothing wakes this host, except what the loop does while it
+   announces that it sleeps, and what [before] and [after] do just before and after that. *)
+let in_host ?(before = ignore) ?(after = ignore) run =
+  let open Effect.Deep in
+  let sleep announce k =
+    let woken = ref None in
+    let wake outcome =
+      woken := Result.to_option outcome;
+      true
+    in
+    before ();
+    let answer = announce wake in
+    if Option.is_none answer then after ();
+    match if Option.is_none answer then !woken else answer with
+    | Some v -> continue k v
+    | None -> discontinue k Stuck
+  in
+  let effc (type a) (e : a Effect.t) : ((a, _) continuation -> _) option =
+    match e with Suspend.Suspend announce -> Some (sleep announce) | _ -> None
+  in
+  try_with run () { effc }
+
 module Ours (Variant : sig
   val cancellation : [ `Eager | `Lazy ]
 end) =
@@ -94,17 +116,7 @@ struct
   include Fifo
   include Concord
 
-  (* The scheduler waits in a host that nothing can wake. *)
-  let run f =
-    let open Effect.Deep in
-    let effc (type a) (e : a Effect.t) : ((a, unit) continuation -> unit) option
-        =
-      match e with
-      | Suspend.Suspend _ -> Some (fun k -> discontinue k Stuck)
-      | _ -> None
-    in
-    try_with (Fifo.run ~cancellation:Variant.cancellation) f { effc }
-
+  let run f = in_host (fun () -> Fifo.run ~cancellation:Variant.cancellation f)
   let suspend_some v = Suspend.suspend (fun _ -> Some v)
   let deliver f = Promise.await (Fifo.fork_promise f)
 
@@ -341,8 +353,8 @@ let published_wakes () =
       | () -> true
       | exception Stuck -> false)
 
-(* Our loop sleeps in its host. Here the host lets the other thread resume the task just
-   before or just after the loop announces that it sleeps. *)
+(* The other thread resumes the task just before or just after the loop announces that it
+   sleeps. *)
 let ours_wakes ~before place () =
   let waiting = Atomic.make None in
   let block resumer =
@@ -350,32 +362,10 @@ let ours_wakes ~before place () =
     None
   in
   let other () = place (fun () -> resume waiting (Ok ())) in
-  let host (type a) (announce : a Suspend.resumer -> a option) =
-    let woken = ref None in
-    let wake outcome =
-      woken := Result.to_option outcome;
-      true
-    in
-    if before then other ();
-    match announce wake with
-    | Some v -> Some v
-    | None ->
-        if not before then other ();
-        !woken
-  in
-  let open Effect.Deep in
-  let effc (type a) (e : a Effect.t) : ((a, unit) continuation -> unit) option =
-    match e with
-    | Suspend.Suspend announce ->
-        Some
-          (fun k ->
-            match host announce with
-            | Some v -> continue k v
-            | None -> discontinue k Stuck)
-    | _ -> None
-  in
-  let main () = Suspend.suspend block in
-  match try_with (fun f -> Fifo.run f) main { effc } with
+  let main () = Fifo.run (fun () -> Suspend.suspend block) in
+  match
+    if before then in_host ~before:other main else in_host ~after:other main
+  with
   | () -> true
   | exception Stuck -> false
 
