@@ -16,12 +16,12 @@ let () =
 (* Why a call's fiber is cancelled. *)
 exception Stopped
 
-(* [run sw] forks the call's fiber, or does nothing if the call was cancelled. [refuse ()] does
-   nothing if the call has ended. *)
+(* [run sw] forks the call's fiber, unless the call was cancelled or comes too late. [refuse ()]
+   does nothing if the call has ended. *)
 type message = { run : Eio.Switch.t -> unit; refuse : unit -> unit }
 
-(* [calls] counts the calls that are in the inbox or run. Any domain adds to it. The loop's
-   domain subtracts, and then tells [ended]. Only the loop's domain uses the other fields.
+(* [calls] counts the calls that are in the inbox or run. Any domain increments it. The loop's
+   domain decrements it, and then signals [ended]. Only the loop's domain uses the other fields.
    [running] has the [refuse] of each call whose fiber runs. *)
 type jobs = {
   inbox : message Mailbox.t;
@@ -130,11 +130,18 @@ let within seconds f =
         Event.sync (Event.timeout seconds);
         false)
 
-let rec await_idle jobs =
+let close jobs =
+  jobs.is_open <- false;
+  Mailbox.close jobs.inbox;
+  List.iter (fun message -> message.refuse ()) (Mailbox.drain jobs.inbox)
+
+(* No fiber of the loop runs between the last look and [close], so no call begins in between. *)
+let rec close_when_idle jobs =
   if Atomic.get jobs.calls > 0 then begin
     Eio.Condition.await_no_mutex jobs.ended;
-    await_idle jobs
+    close_when_idle jobs
   end
+  else close jobs
 
 let rec await_running jobs =
   if Hashtbl.length jobs.running > 0 then begin
@@ -142,17 +149,11 @@ let rec await_running jobs =
     await_running jobs
   end
 
-let close jobs =
-  jobs.is_open <- false;
-  Mailbox.close jobs.inbox;
-  List.iter (fun message -> message.refuse ()) (Mailbox.drain jobs.inbox)
-
 let refuse_running jobs = Hashtbl.iter (fun _ refuse -> refuse ()) jobs.running
 
 let end_jobs jobs sw ~grace ~over =
-  let is_idle = within grace (fun () -> await_idle jobs) in
-  close jobs;
-  if not is_idle then begin
+  if not (within grace (fun () -> close_when_idle jobs)) then begin
+    close jobs;
     Eio.Switch.fail sw Stopped;
     if not (within grace (fun () -> await_running jobs)) then begin
       refuse_running jobs;

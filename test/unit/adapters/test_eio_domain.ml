@@ -278,6 +278,26 @@ let races_with_end ~fails () =
     List.iter (fun join -> join ()) !joins
   done
 
+(* A call that comes at the end and never returns has no more time than the others. *)
+let late_calls () =
+  for _ = 1 to Race.often 100 do
+    let leaving = Atomic.make false in
+    let late loop () =
+      while not (Atomic.get leaving) do
+        call loop Eio.Fiber.yield
+      done;
+      raises "late" Concord_eio.No_loop (fun () -> call loop forever)
+    in
+    let joins =
+      with_domain ~grace:0.01 nothing (fun loop ->
+          let joins = List.init 2 (fun _ -> thread (late loop)) in
+          call loop ignore;
+          Atomic.set leaving true;
+          joins)
+    in
+    List.iter (fun join -> join ()) joins
+  done
+
 (* --- Cancellation ---------------------------------------------------------------- *)
 
 let cancelled_in_create cancel =
@@ -386,6 +406,7 @@ let () =
           test "ends what create has forked" ends_fibers;
           test "after the end" after_the_end;
           test "calls race with it" (races_with_end ~fails:false);
+          test "late calls" late_calls;
           test "calls race with a failure" (races_with_end ~fails:true);
         ] );
       ("cancelled in create", on_each_cancelling cancelled_in_create);
