@@ -80,8 +80,8 @@ val of_eio_exn :
 
 (** {2 A loop on a domain of its own}
 
-    By these functions, a program on another host uses a library that is written
-    for Eio. They are those of [Concord_lwt], except that a loop of Eio has an
+    With these functions, a program on another host can use a library written
+    for Eio. They work like those of [Concord_lwt], but an Eio loop also has an
     environment and a switch. The page
     {{!/concord/lwt_eio}Lwt, and a library that exists for Eio only} begins with
     an example.
@@ -104,9 +104,10 @@ val call : 'r loop -> ('r -> 'a) -> 'a
       that [f] is never called, if it was not called yet. Otherwise it cancels
       the fiber of [f], and waits until [f] has returned or raised, because [f]
       may still use what the caller gave to it. Afterwards [call] raises the
-      host's exception. However, if [f] returned by then, or raised something
-      else than [Eio.Cancel.Cancelled], nothing is dropped. That is the result
-      of [call], and the host's exception is raised where the task waits next.
+      host's exception. However, if [f] has returned by then, or raised another
+      exception than [Eio.Cancel.Cancelled], nothing is dropped. That is the
+      result of [call], and the host's exception is raised where the task waits
+      next.
     - {b Order}. Functions are called in the order of the calls.
     - {b Cost}: O(1), and one suspension. It needs a system call only if the
       loop may sleep.
