@@ -283,10 +283,11 @@ let late_calls () =
   for _ = 1 to Race.often 100 do
     let leaving = Atomic.make false in
     let late loop () =
-      while not (Atomic.get leaving) do
-        call loop Eio.Fiber.yield
-      done;
-      raises "late" Concord_eio.No_loop (fun () -> call loop forever)
+      raises "late" Concord_eio.No_loop (fun () ->
+          while not (Atomic.get leaving) do
+            call loop Eio.Fiber.yield
+          done;
+          call loop forever)
     in
     let joins =
       with_domain ~grace:0.01 nothing (fun loop ->
