@@ -182,17 +182,19 @@ let create_unless leave create =
       Promise.await leave;
       None)
 
+(* What [create] has forked is cancelled from outside of its switch: if the switch itself failed
+   with [Stopped], a fiber that fails at that moment would give the user both exceptions. *)
 let serve jobs ~grace create env { Keeper.ready; leave; over } =
-  let with_resources sw =
+  let with_resources cancellation =
+    Eio.Switch.run @@ fun sw ->
     match create_unless leave (fun () -> create ~sw env) with
     | None -> ()
     | Some value ->
         run_jobs jobs ~grace ~leave ~over ~ready:(fun () ->
             Promise.fill ready { value; jobs });
-        (* what [create] has forked ends here *)
-        Eio.Switch.fail sw Stopped
+        Eio.Cancel.cancel cancellation Stopped
   in
-  try Eio.Switch.run with_resources with Stopped -> ()
+  try Eio.Cancel.sub with_resources with Eio.Cancel.Cancelled Stopped -> ()
 
 (* --- The thread that has the domain ------------------------------------------ *)
 

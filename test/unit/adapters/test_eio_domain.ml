@@ -237,6 +237,14 @@ let ends_fibers () =
   with_domain create ignore;
   yes "unwound" !unwound
 
+let fiber_fails_at_the_end () =
+  let create ~sw _ =
+    Eio.Fiber.fork ~sw (fun () ->
+        try forever () with Eio.Cancel.Cancelled _ -> culprit ())
+  in
+  raises "the fiber's exception alone" Boom (fun () ->
+      with_domain create ignore)
+
 let after_the_end () =
   let old = with_domain nothing Fun.id in
   let refused () =
@@ -405,6 +413,7 @@ let () =
           test "cancels calls" cancels_calls;
           test "leaves calls" leaves_calls;
           test "ends what create has forked" ends_fibers;
+          test "a fiber of create fails at the end" fiber_fails_at_the_end;
           test "after the end" after_the_end;
           test "calls race with it" (races_with_end ~fails:false);
           test "late calls" late_calls;
