@@ -41,37 +41,32 @@ val create : ?name:string -> int -> t
 val await : t -> unit
 (** [await t] waits until [n] tasks have arrived, and then all of them continue.
 
-    - {b Suspends} until the last of [n] tasks arrives. The last one itself
-      suspends only if a task of its group turns out to wait no longer.
+    - {b Suspends} until the last of [n] tasks arrives, which doesn't suspend.
     - {b Cancelled} while suspended, the task has not arrived, so another one
-      has to take its place. Once the group has gone through, all of its tasks
+      has to take its place. But a cancelled task counts until it is unwound. If
+      the last task arrives before that, the others go through without the
+      cancelled one. Once the group has gone through, all of its other tasks
       return normally, even if they are cancelled immediately afterwards.
     - {b Order}: groups form in the order in which tasks arrived, and the tasks
       of a group continue in that order. In a program with several domains, a
       task spins before it sleeps. If the last task then arrives on another
       domain, a spinning task continues before those of its scheduler that are
       asleep.
-    - {b Cost}: O(1), but O(n) for the last task. Cancelling a wait takes
-      amortised O(1) time.
+    - {b Cost}: O(1), but O(n) for the last task. If tasks were cancelled, it
+      may be O(n) for others too. Cancelling a wait takes amortised O(1) time.
 
-    The last task asks all others whether they are still waiting. If one of them
-    was cancelled, even just now, no task goes through. The tasks that were
-    already asked are woken in vain, and wait again in their old positions. So
-    does the last task. Tasks that arrive meanwhile wait until this is done. *)
+    If [n] is 2, a task never goes through alone. The last one then asks the
+    other, and waits if that one is cancelled, even if it isn't unwound yet. *)
 
 val await_evt : t -> unit Event.t
 (** [await_evt t] is the event of {!await}.
 
     The task counts as arrived while it waits for the event. If a choice
-    performs another alternative, the task leaves the barrier as if it were
-    cancelled. It counts only once, even if the barrier is in the choice several
-    times.
-
-    If the task is woken in vain, the event begins again, and the task arrives
-    behind the others. A choice also gets new positions in its other structures,
-    but its timeouts keep their deadlines. While the last task asks the others,
-    and until each task that was woken in vain has run, {!Concord.Event.poll}
-    returns [None], even if enough tasks are waiting.
+    performs another alternative, the task leaves the barrier at once. But if
+    the last task arrives just at that moment, the others may go through without
+    it, as if it were cancelled. So if a task tries again after a timeout, its
+    group may have gone through already. The task counts only once, even if the
+    barrier is in the choice several times.
 
     - {b Cost}: that of {!await}, and O(k) more in a choice of [k] alternatives.
 *)
@@ -81,5 +76,6 @@ val parties : t -> int
 
 val waiters : t -> int
 (** [waiters t] is the number of tasks that have arrived and are waiting. A
-    cancelled task counts until it is unwound, or until it refuses to go
-    through. *)
+    cancelled task counts until it is unwound.
+
+    - {b Cost}: O(n) for [n] tasks. *)

@@ -64,9 +64,8 @@ val wait_evt : 'a t -> 'a Event.t
     taken another alternative, {!signal} gives the value to the next task.
 
     A choice begins to wait for it after its other alternatives. If the choice
-    also has an event of a {!Barrier} or {!Condition.loop_no_mutex_evt}, and
-    that event woke the task in vain, it may miss a value. {!Concord.Event.poll}
-    never performs it. *)
+    also has a {!Condition.loop_no_mutex_evt}, and that event woke the task in
+    vain, it may miss a value. {!Concord.Event.poll} never performs it. *)
 
 val waiters : 'a t -> int
 (** [waiters t] is the number of waiting tasks, for diagnosis. A cancelled task

@@ -108,9 +108,9 @@ val wait_evt : t -> Mutex.t -> unit Event.t
       while other tasks hold [mutex].
     - No other alternative may wait with the same mutex, or lock it.
     - {!Concord.Event.poll} never performs it.
-    - If the choice also has an event of a {!Barrier} or {!loop_no_mutex_evt},
-      and that event woke the task in vain, a signal may have come meanwhile. So
-      the choice may perform [wait_evt] without a signal.
+    - If the choice also has a {!loop_no_mutex_evt}, and that event woke the
+      task in vain, a signal may have come meanwhile. So the choice may perform
+      [wait_evt] without a signal.
     - {b Raises} [Sys_error] if [mutex] is not locked when the event is
       performed.
     - {b Raises} [Invalid_argument] if one choice has two such alternatives of
@@ -194,6 +194,5 @@ val wait_no_mutex_evt : t -> unit Event.t
 (** [wait_no_mutex_evt t] is the event of {!wait_no_mutex}.
 
     A choice begins to wait for it after its other alternatives. If the choice
-    also has an event of a {!Barrier} or {!loop_no_mutex_evt}, and that event
-    woke the task in vain, it may miss a wake-up. {!Concord.Event.poll} never
-    performs it. *)
+    also has a {!loop_no_mutex_evt}, and that event woke the task in vain, it
+    may miss a wake-up. {!Concord.Event.poll} never performs it. *)

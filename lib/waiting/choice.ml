@@ -1,10 +1,10 @@
 type 'b kind =
   | Plain
   | Last  (** It is enlisted after the others. *)
-  | Tentative of { confirm : 'b -> bool; once : bool }
-      (** [confirm] says whether the operation was performed. The resumed task
-          calls it. [once] is for an operation that a choice enlists once for
-          each structure. *)
+  | Once  (** A choice enlists it once for each structure. *)
+  | Tentative of ('b -> bool)
+      (** Says whether the operation was performed. The resumed task calls it.
+      *)
 
 (* The functions that are wrapped around an operation. *)
 type (-'c, +'a) post =
@@ -134,10 +134,10 @@ let rec withdraw_all enlisted =
 let decide choice = Atomic.compare_and_set choice false true
 
 let is_last (type b) (kind : b kind) =
-  match kind with Last -> true | Plain | Tentative _ -> false
+  match kind with Last -> true | Plain | Once | Tentative _ -> false
 
 let is_once (type b) (kind : b kind) =
-  match kind with Tentative { once; _ } -> once | Plain | Last -> false
+  match kind with Once -> true | Plain | Last | Tentative _ -> false
 
 let rec is_among enlisted operation structure =
   match enlisted with
@@ -278,8 +278,8 @@ let conclude (type a) due
 
 let is_confirmed (Chosen { kind; result; _ }) =
   match (kind, result) with
-  | Tentative { confirm; _ }, Ok v -> confirm v
-  | (Plain | Last), _ | Tentative _, Error _ -> true
+  | Tentative confirm, Ok v -> confirm v
+  | (Plain | Last | Once), _ | Tentative _, Error _ -> true
 
 let rec targets : type a. a alternative -> Waits.target list = function
   | In_order alternatives | In_any_order alternatives ->
@@ -305,7 +305,7 @@ let rec may_spin alternatives i ~any =
     | In_order _ | In_any_order _ | Alternative { kind = Last | Tentative _; _ }
       ->
         false
-    | Alternative { kind = Plain; operation; _ } -> (
+    | Alternative { kind = Plain | Once; operation; _ } -> (
         match operation.spin with
         | Before | Enlisted_or_before -> may_spin alternatives (i + 1) ~any:true
         | Indifferent -> may_spin alternatives (i + 1) ~any

@@ -7,11 +7,12 @@
 type 'b kind =
   | Plain  (** The operation is performed once a waiter is resumed. *)
   | Last  (** The operation is enlisted after the others. *)
-  | Tentative of { confirm : 'b -> bool; once : bool }
-      (** A waiter may be resumed in vain. The resumed task calls [confirm],
-          which returns [true] if the operation was performed. If [once] is
-          [true], a choice enlists the operation once for each structure,
-          however often it has the operation. *)
+  | Once
+      (** A choice enlists the operation once for each structure, however often
+          it has the operation. *)
+  | Tentative of ('b -> bool)
+      (** A waiter may be resumed in vain. The resumed task calls the function,
+          which returns [true] if the operation was performed. *)
 
 (** The functions that are wrapped around an operation. *)
 type (-'c, +'a) post =

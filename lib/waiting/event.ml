@@ -23,8 +23,8 @@ type ('b, 'a) policy =
   | Last : ('a, 'a) policy
   | Finish : ('b -> 'a) -> ('b, 'a) policy
   | Last_and_finish : ('b -> 'a) -> ('b, 'a) policy
+  | Once : ('a, 'a) policy
   | Tentative : ('a -> bool) -> ('a, 'a) policy
-  | Tentative_once : ('a -> bool) -> ('a, 'a) policy
 
 let make operation structure arg = make_of Plain same operation structure arg
 
@@ -35,10 +35,9 @@ let make_by : type b a. (b, a) policy -> (_, _, b) Operation.t -> _ -> _ -> a t
   | Last -> make_of Last same operation structure arg
   | Finish finish -> make_of Plain finish operation structure arg
   | Last_and_finish finish -> make_of Last finish operation structure arg
+  | Once -> make_of Once same operation structure arg
   | Tentative confirm ->
-      make_of (Tentative { confirm; once = false }) same operation structure arg
-  | Tentative_once confirm ->
-      make_of (Tentative { confirm; once = true }) same operation structure arg
+      make_of (Tentative confirm) same operation structure arg
 
 let ready =
   {
@@ -90,8 +89,8 @@ let rec sync : type a. a t -> a = function
            | Some v -> v
            | None -> (
                match kind with
-               | Plain | Last -> Operation.wait operation structure arg
-               | Tentative { confirm; _ } ->
+               | Plain | Last | Once -> Operation.wait operation structure arg
+               | Tentative confirm ->
                    wait_confirmed confirm operation structure arg)))
   | Wrap ((One _ as t), f) -> f (sync t)
   | Wrap (Wrap (t, f), g) -> sync (Wrap (t, fun v -> g (f v)))
@@ -125,7 +124,7 @@ let simple = function
            arg;
            finish;
            post = Then post;
-           kind = Plain | Last;
+           kind = Plain | Last | Once;
            _;
          })
     when Identity.equal finish same && Identity.equal post same ->

@@ -38,9 +38,8 @@
       each of them is equally likely. Use {!prefer} for a fixed priority, or
       {!loop} to take turns.
     - {b Order}. A choice that waits takes its turn in the queue of each
-      alternative, as other tasks do. (If a {!Barrier} or
-      {!Condition.loop_no_mutex_evt} wakes it in vain, it goes to the end of its
-      queues.)
+      alternative, as other tasks do. (If a {!Condition.loop_no_mutex_evt} wakes
+      it in vain, it goes to the end of its queues.)
     - {b Cancelled} while suspended, a choice performs no alternative.
     - {b Cost}: O(1) for each alternative, and amortised O(1) to withdraw it.
       But in a choice of [n] alternatives, the cost is O(n) for each event of a
@@ -351,6 +350,11 @@ type ('b, 'a) policy =
           any function of the user. The function may suspend and raise. *)
   | Last_and_finish : ('b -> 'a) -> ('b, 'a) policy
       (** {!Last} and {!Finish} together. *)
+  | Once : ('a, 'a) policy
+      (** This is for a structure that counts its waiters, as {!Barrier} does.
+          If a choice has the operation several times for one structure, it
+          enlists the operation once, with one of its [arg]s. This takes O(n)
+          time for [n] alternatives. *)
   | Tentative : ('a -> bool) -> ('a, 'a) policy
       (** This is for a structure that has to resume a waiter before it knows
           whether the operation will be performed. So it may resume the waiter
@@ -362,11 +366,6 @@ type ('b, 'a) policy =
           anew, but its timeouts keep their deadlines. The function may suspend.
           If it raises, the operation was not performed, and the event ends as
           if it was cancelled. *)
-  | Tentative_once : ('a -> bool) -> ('a, 'a) policy
-      (** {!Tentative}, for a structure that counts its waiters, as {!Barrier}
-          does. If a choice has the operation several times for one structure,
-          it enlists the operation once, with one of its [arg]s. This takes O(n)
-          time for [n] alternatives. *)
 
 val make_by :
   ('b, 'a) policy -> ('t, 'x, 'b) Structure_kit.operation -> 't -> 'x -> 'a t

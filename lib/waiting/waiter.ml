@@ -16,6 +16,7 @@ let accept (_ : (_, exn) result) = true
 let make_willing arg = { arg; choice = no_choice; resumer = accept }
 let[@inline] is_withdrawn w = w.resumer == withdrawn
 let[@inline] is_live w = w.resumer != withdrawn && w.resumer != leaving
+let[@inline] is_present w = is_live w && not (Atomic.get w.choice)
 let[@inline] mark_leaving w = w.resumer <- leaving
 let[@inline] mark_withdrawn w = w.resumer <- withdrawn
 

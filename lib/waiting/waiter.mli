@@ -44,6 +44,10 @@ val is_live : _ t -> bool
 (** [is_live w] is [true] if [w] isn't withdrawn. A live waiter may still
     refuse, because its task may just have been cancelled. *)
 
+val is_present : _ t -> bool
+(** [is_present w] is [true] if [w] is live, and its choice has not taken
+    another alternative. *)
+
 val is_withdrawn : _ t -> bool
 (** [is_withdrawn w] is [true] if [w] is withdrawn. *)
 

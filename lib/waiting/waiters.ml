@@ -49,6 +49,11 @@ let length = function
   | Many { size; withdrawn; _ } | Turned { size; withdrawn; _ } ->
       size - withdrawn
 
+let size = function
+  | Empty -> 0
+  | One _ -> 1
+  | Many { size; _ } | Turned { size; _ } -> size
+
 let push q w =
   match q with
   | Empty -> One w

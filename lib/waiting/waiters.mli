@@ -37,6 +37,10 @@ val length : ('x, 'a) t -> int
     It is exact, unless a waiter withdraws while others withdraw or are resumed.
     O(1). *)
 
+val size : ('x, 'a) t -> int
+(** [size t] is the number of waiters that are in the queue, including the
+    withdrawn ones. It is always exact. O(1). *)
+
 (** {2 Adding and removing} *)
 
 val push : ('x, 'a) t -> ('x, 'a) Waiter.t -> ('x, 'a) t

@@ -134,26 +134,23 @@ let replaced k () =
 
 (* --- Cancelled, but not withdrawn yet --------------------------------------- *)
 
-(* A cancelled task isn't counted, so the last one waits for another. The tasks that were
-   asked before the refusal keep their positions. *)
+(* A cancelled task counts, so the others go through without it. *)
 let doomed k () =
   let names = [ "a"; "b"; "c" ] in
   let others = List.filteri (fun i _ -> i <> k) names in
-  traced (("e" :: others) @ [ "d" ]) @@ fun say ->
+  traced ("d" :: others) @@ fun say ->
   let t = Barrier.create 4 in
   let tasks = all t say names in
   let cancelled = List.nth tasks k in
   yes "cancel" (Hand.cancel cancelled);
-  let d = arrive t say "d" in
   waiting t 3;
+  let _d = arrive t say "d" in
+  waiting t 0;
   Hand.settle ();
   Hand.unwound cancelled;
-  waiting t 3;
-  yes "d waits" (Hand.waits d);
-  let _e = arrive t say "e" in
-  Hand.settle ();
   waiting t 0
 
+(* Of two, none goes through without the other. *)
 let alone () =
   traced [ "c"; "b" ] @@ fun say ->
   let t = Barrier.create 2 in
@@ -185,72 +182,48 @@ let withdraws_late () =
   Hand.settle ();
   waiting t 0
 
-(* [c] is the last to arrive. So [a] is asked and accepts, but then [b] refuses. *)
-let asked_in_vain start =
+let polled () =
   let t = Barrier.create 3 in
-  let a = start t in
+  let a = Hand.start (fun () -> Barrier.await t) in
   let b = Hand.start (fun () -> Barrier.await t) in
   yes "cancel" (Hand.cancel b);
-  let c = Hand.start (fun () -> Barrier.await t) in
-  no "a has been asked" (Hand.cancel a);
-  (t, a, b, c)
-
-let await t = Hand.start (fun () -> Barrier.await t)
-
-let cancelled_after_it_was_asked () =
-  let t, a, b, c = asked_in_vain await in
-  Hand.stop a;
-  Hand.settle ();
-  List.iter Hand.unwound [ a; b ];
-  waiting t 1;
-  let d = await t in
-  waiting t 2;
-  Barrier.await t;
-  Hand.settle ();
-  List.iter Hand.result [ c; d ];
-  waiting t 0
-
-(* No task may overtake one that was asked in vain, even if there are enough newcomers for a
-   round. *)
-let newcomers () =
-  traced [ "a"; "c"; "d"; "g"; "e"; "f" ] @@ fun say ->
-  let t, _, _, unnamed = asked_in_vain (fun t -> arrive t say "a") in
-  yes "cancel" (Hand.cancel unnamed);
-  let _c = arrive t say "c" in
-  let _d = arrive t say "d" in
-  let _e = arrive t say "e" in
-  let _f = arrive t say "f" in
-  Hand.settle ();
-  waiting t 2;
-  let _g = arrive t say "g" in
-  Hand.settle ();
-  waiting t 0
-
-(* Newcomers wait for [a], which was asked in vain. Then [a] is cancelled. *)
-let newcomers_go_on () =
-  let t, a, b, c = asked_in_vain await in
-  let d = await t and e = await t in
-  waiting t 4;
-  Hand.stop a;
-  Hand.settle ();
-  List.iter Hand.unwound [ a; b ];
-  List.iter Hand.result [ c; d; e ];
-  waiting t 0
-
-let polled_in_vain () =
-  let t = Barrier.create 3 in
-  let a = await t and b = await t in
-  yes "cancel" (Hand.cancel b);
-  no "polled" (Event.poll (Barrier.await_evt t) <> None);
-  waiting t 1;
-  no "before its turn" (Event.poll (Barrier.await_evt t) <> None);
-  Hand.settle ();
-  Hand.unwound b;
-  waiting t 1;
-  let c = await t in
   yes "polled" (Event.poll (Barrier.await_evt t) = Some ());
   Hand.settle ();
-  List.iter Hand.result [ a; c ]
+  Hand.result a;
+  Hand.unwound b;
+  waiting t 0
+
+(* While a round goes through, tasks of the next one come, and a task withdraws from the first
+   one. The next round must not wait for one more because of that. *)
+let withdraws_from_its_round () =
+  let parties = 12 in
+  let t = Barrier.create parties in
+  let await () = Barrier.await t in
+  let next = ref [] in
+  let waits ~accepts =
+    let suspend block k =
+      let resumer _ =
+        if accepts then
+          next := List.init (parties - 2) (fun _ -> Hand.start await)
+        else Effect.Deep.discontinue k Hand.Cancelled;
+        accepts
+      in
+      yes "waits" (Option.is_none (block resumer))
+    in
+    Handled.run { suspend } ~ret:Fun.id (fun () ->
+        try await () with Hand.Cancelled -> ())
+  in
+  waits ~accepts:true;
+  waits ~accepts:false;
+  let others = List.init (parties - 3) (fun _ -> Hand.start await) in
+  await ();
+  waiting t (parties - 2);
+  next := Hand.start await :: !next;
+  waiting t (parties - 1);
+  yes "the next round" (Event.poll (Barrier.await_evt t) = Some ());
+  Hand.settle ();
+  List.iter Hand.result (others @ !next);
+  waiting t 0
 
 let in_fifo_cancelled cancellation () =
   traced [ "c"; "b" ] @@ fun say ->
@@ -345,113 +318,20 @@ let many_choose () =
   if chosen > 15. *. alone then
     Alcotest.failf "%.3f s instead of %.3f" chosen alone
 
-(* --- A choice that was asked in vain ---------------------------------------- *)
-
-let chooses_again () =
-  traced [ "box"; "e"; "c"; "d" ] @@ fun say ->
-  let box = Mvar.create_empty () in
-  let t, a, b, unnamed = asked_in_vain (fun t -> choose t box say) in
-  yes "cancel" (Hand.cancel unnamed);
+(* The choice takes the box, but its task hasn't run since. *)
+let chose_otherwise () =
+  traced [ "d"; "box"; "b"; "c" ] @@ fun say ->
+  let t = Barrier.create 3 and box = Mvar.create_empty () in
+  let _a = choose t box say in
+  let _b = arrive t say "b" in
+  waiting t 2;
+  Mvar.put box ();
+  waiting t 1;
   let _c = arrive t say "c" in
-  Hand.settle ();
-  Hand.unwound b;
-  yes "it waits again" (Hand.waits a);
   waiting t 2;
-  Mvar.put box ();
-  Hand.settle ();
-  Hand.result a;
-  waiting t 1;
   let _d = arrive t say "d" in
-  let _e = arrive t say "e" in
   Hand.settle ();
   waiting t 0
-
-(* The choice arrives again, behind the tasks that came meanwhile. *)
-let arrives_again sync () =
-  let t, a, b, c = asked_in_vain (fun t -> Hand.start (fun () -> sync t)) in
-  waiting t 1;
-  Hand.settle ();
-  Hand.unwound b;
-  waiting t 2;
-  Barrier.await t;
-  Hand.settle ();
-  List.iter Hand.result [ a; c ];
-  waiting t 0
-
-let is_cancelled_again sync () =
-  let t, a, b, c = asked_in_vain (fun t -> Hand.start (fun () -> sync t)) in
-  Hand.stop a;
-  Hand.settle ();
-  List.iter Hand.unwound [ a; b ];
-  waiting t 1;
-  let d = await t in
-  Barrier.await t;
-  Hand.settle ();
-  List.iter Hand.result [ c; d ]
-
-let ways =
-  [
-    ("sync", fun t -> Event.sync (Barrier.await_evt t));
-    ("a choice", fun t -> Event.select [ Barrier.await_evt t; Event.never ]);
-    ("twice", fun t -> Event.select (List.map Barrier.await_evt [ t; t ]));
-  ]
-
-let keeps_its_deadline () =
-  let seconds = 0.02 in
-  let start = Unix.gettimeofday () in
-  let t, a, _, _ =
-    asked_in_vain (fun t ->
-        Hand.start (fun () ->
-            Event.sync_before seconds (Barrier.await_evt t) |> function
-            | Some () -> Alcotest.fail "it has passed"
-            | None -> ()))
-  in
-  eventually "the deadline" (fun () ->
-      Unix.gettimeofday () > start +. (2. *. seconds));
-  Hand.settle ();
-  Hand.result a;
-  waiting t 1
-
-(* An alternative that was asked in vain is not aborted then, but only once, when the choice
-   ends. *)
-let aborts_once () =
-  traced [ "aborted" ] @@ fun say ->
-  let box = Mvar.create_empty () in
-  let _, a, _, _ =
-    asked_in_vain (fun t ->
-        Hand.start (fun () ->
-            Event.select
-              [
-                Event.wrap_abort (Barrier.await_evt t) (fun () -> say "aborted");
-                Mvar.take_evt box;
-              ]))
-  in
-  Hand.settle ();
-  yes "it waits again" (Hand.waits a);
-  Mvar.put box ();
-  Hand.settle ();
-  Hand.result a
-
-(* The signal comes while the task is out of the condition's queue. *)
-let misses_no_signal () =
-  let mutex = Mutex.create () and condition = Condition.create () in
-  let t, a, _, _ =
-    asked_in_vain (fun t ->
-        Hand.start (fun () ->
-            Mutex.lock mutex;
-            Event.select
-              [
-                Barrier.await_evt t;
-                Event.wrap (Condition.wait_evt condition mutex) (fun () ->
-                    yes "locked" (Mutex.is_locked mutex));
-              ];
-            Mutex.unlock mutex))
-  in
-  Condition.signal condition;
-  Hand.settle ();
-  Hand.result a;
-  no "locked" (Mutex.is_locked mutex);
-  waiting t 1
 
 let () =
   run "Barrier"
@@ -483,26 +363,10 @@ let () =
            test "it withdraws from its own phase only" withdraws_late;
            test "the same in Fifo, eager" (in_fifo_cancelled `Eager);
            test "in Fifo, lazy" (in_fifo_cancelled `Lazy);
-           test "one that was asked is cancelled too"
-             cancelled_after_it_was_asked;
-           test "newcomers do not overtake" newcomers;
-           test "newcomers continue when it is cancelled" newcomers_go_on;
-           test "a poll asks in vain" polled_in_vain;
+           test "a poll" polled;
+           test "one withdraws while its round goes through"
+             withdraws_from_its_round;
          ] );
-       ( "a choice is asked in vain",
-         [
-           test "it chooses otherwise" chooses_again;
-           test "its timeout keeps the deadline" keeps_its_deadline;
-           test "it aborts once" aborts_once;
-           test "it misses no signal" misses_no_signal;
-         ]
-         @ List.concat_map
-             (fun (name, sync) ->
-               [
-                 test (name ^ ": it arrives again") (arrives_again sync);
-                 test (name ^ ": it is cancelled") (is_cancelled_again sync);
-               ])
-             ways );
        ( "whichever waits spin",
          List.map
            (fun (name, f) -> test name (Spinning.each f))
@@ -515,15 +379,13 @@ let () =
              ("the third was cancelled", doomed 2);
              ("the other one does not pass alone", alone);
              ("it withdraws from its own phase only", withdraws_late);
-             ("one that was asked is cancelled", cancelled_after_it_was_asked);
-             ("newcomers do not overtake", newcomers);
-             ("newcomers continue", newcomers_go_on);
-             ("a poll asks in vain", polled_in_vain);
-             ("a choice is asked in vain", chooses_again);
+             ("a poll", polled);
+             ("a choice that chose otherwise", chose_otherwise);
            ] );
        ( "in a choice",
          [
            test "the other is ready, or never" other_ready;
+           test "it has taken another alternative" chose_otherwise;
            test "the same barrier twice" twice;
            test "twice, in order, and beside others" twice_in_order;
          ]

@@ -190,11 +190,7 @@ let latch_and_barrier () =
     let fields = Array.init 3 (fun _ -> ref 0) in
     let latch = Latch.create 3 and barrier = Barrier.create 3 in
     let sum () = Array.fold_left (fun sum field -> sum + !field) 0 fields in
-    let rec pass () =
-      match Event.sync_before 1e-4 (Barrier.await_evt barrier) with
-      | Some () -> ()
-      | None -> pass ()
-    in
+    let pass () = Event.select [ Barrier.await_evt barrier; Event.never ] in
     let run i () =
       incr fields.(i);
       Latch.count_down latch;

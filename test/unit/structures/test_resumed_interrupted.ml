@@ -93,32 +93,6 @@ let during_its_resumption raises name loop =
   int (name ^ ": the next one") 1 (Hand.result next);
   int "waiters" 0 (Condition.waiters c)
 
-(* --- Barriers -------------------------------------------------------------------- *)
-
-module Late = Concord__Late
-module Trial = Concord__Trial
-
-let is_kept () =
-  match Late.raise_kept () with () -> false | exception Interrupt -> true
-
-(* A handler raises in a resumed task just when its trial has passed and the task checks
-   that. *)
-let too_late ~cancelled () =
-  let trial = Trial.create () in
-  let suspend block k =
-    if Trial.is_passed trial && not cancelled then
-      continue k (Option.get (block (fun _ -> false)))
-    else begin
-      yes "passes" (Structure_kit.Step.perform trial (fun () -> Trial.pass) ());
-      discontinue k Interrupt
-    end
-  in
-  let has_passed =
-    Handled.run { suspend } ~ret:Fun.id (fun () -> Trial.has_passed trial)
-  in
-  yes "has passed" has_passed;
-  int "kept" (Bool.to_int (not cancelled)) (Bool.to_int (is_kept ()))
-
 (* --- A waiter's resumer raises, in a task that waits or leaves ------------------- *)
 
 (* The task unlocks its mutex for another task, whose resumer raises. *)
@@ -172,23 +146,7 @@ let leaves () =
         fun c f -> Event.sync (Condition.loop_no_mutex_evt c f) );
     ]
 
-(* A task that was woken in vain comes back and makes the next trial. It resumes itself, and
-   then another task, whose resumer raises. *)
-let makes_the_next_trial () =
-  let b = Barrier.create 3 in
-  let await () = Barrier.await b in
-  let first = Hand.start await in
-  let doomed = Hand.start await in
-  yes "cancelled" (Hand.cancel doomed);
-  let last = Hand.start await in
-  let other = Hand.watch ~strike:Interrupt await in
-  Hand.settle ();
-  Hand.unwound doomed;
-  Hand.result first;
-  Hand.result last;
-  yes "resumed" !other;
-  yes "kept" (is_kept ());
-  int "waiters" 0 (Barrier.waiters b)
+(* --- Barriers -------------------------------------------------------------------- *)
 
 (* One of two parties is cancelled while it is asked. It has withdrawn by the time it
    refuses. *)
@@ -228,10 +186,5 @@ let () =
           test "another one gets the signal, and its resumer raises" leaves;
         ] );
       ( "a barrier",
-        [
-          test "too late, in a task that checks" (too_late ~cancelled:false);
-          test "a cancellation is not kept" (too_late ~cancelled:true);
-          test "too late, in one that makes the next trial" makes_the_next_trial;
-          test "waiters, while one withdraws" withdraws_while_asked;
-        ] );
+        [ test "waiters, while one withdraws" withdraws_while_asked ] );
     ]
