@@ -23,6 +23,17 @@ let list_groups () =
         (List.concat_map Case.rows group.comparisons))
     Groups.all
 
+let print_rows effort groups =
+  List.iter prerr_endline Groups.left_out;
+  List.iter
+    (fun (group : Case.group) ->
+      List.concat_map Case.rows group.comparisons
+      |> List.filter (Effort.is_measured effort)
+      |> List.iter (fun (row : Case.row) ->
+          Printf.printf "%s %s %s %s %s\n" group.name row.case row.impl row.host
+            (Case.figure row).unit_))
+    groups
+
 let date () =
   let { Unix.tm_year; tm_mon; tm_mday; tm_hour; tm_min; _ } =
     Unix.gmtime (Unix.time ())
@@ -117,19 +128,21 @@ let document results ~fills ~charts =
   List.iter (fill results) fills;
   Option.iter (draw results) charts
 
-let measure_and_save names effort asked json ~fills ~charts =
-  let groups, earlier =
+let prepared effort asked names =
+  let groups =
+    match names with
+    | [] -> Groups.all
+    | names -> usage (fun () -> List.map find_group names)
+  in
+  List.map (Groups.prepare effort asked) groups
+
+let measure_and_save groups effort json ~fills ~charts =
+  let earlier =
     usage (fun () ->
         let exists = Option.fold ~none:false ~some:Sys.file_exists json in
         Option.iter Report.check_writable json;
-        let earlier =
-          if exists then Results_file.read (Option.get json) else []
-        in
-        match names with
-        | [] -> (Groups.all, earlier)
-        | names -> (List.map find_group names, earlier))
+        if exists then Results_file.read (Option.get json) else [])
   in
-  let groups = List.map (Groups.prepare effort asked) groups in
   print_endline (Report.conditions effort);
   List.iter print_endline Groups.left_out;
   let found = ref earlier in
@@ -161,16 +174,18 @@ let compare_files = function
   | _ -> stop ~code:usage_error "--compare needs two files"
 
 let run names (effort : Effort.t) minutes asked json from fills charts compare
-    list =
+    list rows =
   match (list, compare, from) with
   | true, _, _ -> list_groups ()
   | _, true, _ -> compare_files names
   | _, _, Some file ->
       document (usage (fun () -> Results_file.read file)) ~fills ~charts
+  | _ when rows -> print_rows effort (prepared effort asked names)
   | _ ->
       let seconds = Option.map (( *. ) 60.) minutes in
       let run_s = Option.value seconds ~default:effort.run_s in
-      measure_and_save names { effort with run_s } asked json ~fills ~charts
+      let groups = prepared effort asked names in
+      measure_and_save groups { effort with run_s } json ~fills ~charts
 
 let groups =
   Arg.(
@@ -296,6 +311,14 @@ let compare =
 let list =
   Arg.(value & flag & info [ "list" ] ~doc:"List the groups and their rows.")
 
+let rows =
+  Arg.(
+    value & flag
+    & info [ "rows" ]
+        ~doc:
+          "Measure nothing. Print a line for each row that would be measured: \
+           its group, case, implementation, host and unit.")
+
 let command =
   Cmd.v
     (Cmd.info "bench" ~doc:"measure Concord against its peers, in one run"
@@ -312,7 +335,7 @@ let command =
          ])
     Term.(
       const run $ groups $ effort $ minutes $ asked $ json $ from $ fills
-      $ charts $ compare $ list)
+      $ charts $ compare $ list $ rows)
 
 let () =
   let code = Cmd.eval command in
