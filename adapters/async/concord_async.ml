@@ -29,10 +29,8 @@ let suspend block go_on =
   let resumed = Ivar.create () in
   let resumer = Inbox.resumer decision resumed in
   let outcome = Decision.offer decision resumer block in
-  if Decision.is_undecided outcome then begin
-    Inbox.begin_wait ();
+  if Decision.is_undecided outcome then
     Deferred.bind (Ivar.read resumed) ~f:go_on
-  end
   else go_on outcome
 
 (* --- Direct style, outside of [direct] ------------------------------------ *)
@@ -180,10 +178,11 @@ let of_deferred deferred =
 
 let post f =
   let promise = Concord.Promise.create () in
-  Inbox.post (fun () ->
+  Inbox.post (fun ~finally ->
       Deferred.upon
         (Monitor.try_with ~run:`Now ~rest:`Raise ~extract_exn:true f)
         (fun result ->
+          finally ();
           ignore
             (match result with
              | Ok v -> Promise.try_fill promise v

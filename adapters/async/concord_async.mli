@@ -48,11 +48,13 @@
       in {!direct}.
     - {b Handlers} of a deferred run as Async's jobs, never in the thread that
       resumes the operation.
-    - {b Spinning} may delay timers and input by up to 70 microseconds. While
-      operations wait, and Async has nothing else to do, it spins for that long
-      before it sleeps. It spins only if there are a second domain and more than
-      one core, and it learns where spinning is in vain. If other domains keep
-      sending, the delay can be up to 64 times as long.
+    - {b Spinning} may delay timers and input by up to 70 microseconds. When
+      another domain or thread has resumed an operation or posted a job, it may
+      soon do so again. So before Async sleeps, it spins for that long, until it
+      has spun in vain. It spins only if there are a second domain and more than
+      one core and no job of {!post} runs, and it learns where spinning is in
+      vain. If other domains keep sending, the delay can be up to 64 times as
+      long.
     - {b In other threads} (of [In_thread.run], or of another domain) an
       operation that has to wait raises [Invalid_argument].
     - {b Direct-style operations} that have to wait in a job raise {!In_job},

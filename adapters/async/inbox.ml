@@ -44,12 +44,7 @@ let is_in_async () =
 
 (* --- Waking --------------------------------------------------------------- *)
 
-type job = {
-  run : unit -> unit;
-  mutable is_counted : bool;
-  mutable has_begun : bool;
-}
-
+type job = { run : finally:(unit -> unit) -> unit; mutable has_begun : bool }
 type wake = Wake : 'a Ivar.t * 'a -> wake | Job of job
 
 (* The queue is asleep between two cycles of Async, and then a byte in the pipe starts a cycle. A
@@ -85,7 +80,7 @@ let empty input =
 (* While there is no pipe, no cycle has served the inbox yet, so the first one will find this
    job. *)
 let post run =
-  let job = { run; is_counted = false; has_begun = false } in
+  let job = { run; has_begun = false } in
   match Inbox.post wakes (Job job) with
   | Refused | Posted -> ()
   | Posted_to_sleeper -> Option.iter ring !pipe
@@ -97,43 +92,78 @@ let resumer decision ivar =
 
 (* --- Serving -------------------------------------------------------------- *)
 
-(* How many waits have begun. A message ends each of them. *)
-let waits = ref 0
-let tasks_wait () = !waits > Inbox.served wakes
 let enqueue context job = Scheduler.enqueue_job context job ()
 
-(* Most of the time of a message between two domains goes into waking a scheduler that sleeps.
-   Also, a cycle takes several times as long as a message between two tasks of one domain. So
-   while tasks wait, there is one job of low priority, [look]. Async runs it when no job of
-   normal priority is left. [look] serves the messages that were posted meanwhile. These
-   include messages of jobs of this cycle, so the tasks that they resume continue in the same
-   cycle. If no job at all is left, [look] spins before Async sleeps. *)
-
-let low = Execution_context.create_like ~priority:Low Execution_context.main
-let spin = Spin.create ()
-let is_posted () = not (Inbox.is_empty wakes)
-let may_sleep () = not Scheduler.Private.(can_run_a_job (t ()))
-
-(* [true] while [look] is among the jobs. *)
-let is_queued = ref false
-
-(* How often [look] spins in one cycle. This is bounded, because Async checks its timers and
-   descriptors only between two cycles. *)
-let max_spins = 64
-let looks = ref 0
-
-(* [look] serves no more messages in a cycle that has been long, for the same reason. The tasks
-   that it resumes may compute, and then yield. *)
-let cycle = Turn.create ()
+(* The posted jobs that have begun, and have not ended. *)
+let running = ref 0
 
 let begin_once job () =
   if not job.has_begun then begin
     job.has_begun <- true;
-    job.run ()
+    incr running;
+    job.run ~finally:(fun () -> decr running)
   end
 
-(* How many messages one cycle serves. This is bounded, because Async also has other jobs. *)
+(* If a signal handler raises here, the same message is served again. Then a promise is filled
+   only once, and a job is begun only once. *)
+let wake = function
+  | Wake (ivar, v) -> if Ivar.is_empty ivar then Ivar.fill_exn ivar v
+  | Job job -> enqueue Execution_context.main (begin_once job)
+
+(* A cycle that has been long serves no more messages, because Async checks its timers and
+   descriptors only between two cycles. *)
+let cycle = Turn.create ()
+
+(* How many messages may be served at once. This is bounded, because Async also has other
+   jobs. *)
 let max_wakes = 10_000
+
+type served = Nothing | Something | Long  (** The cycle has been long. *)
+
+let rec serve_more left =
+  if left > 0 && Inbox.serve wakes wake then
+    if Turn.add_task cycle then Long else serve_more (left - 1)
+  else Something
+
+let serve () = if Inbox.is_empty wakes then Nothing else serve_more max_wakes
+
+(* --- Looking before Async sleeps -------------------------------------------- *)
+
+(* A cycle takes several times as long as a message between two tasks of one domain. So each
+   cycle has one job of low priority, [look]. Async runs it when no job of normal priority is
+   left. It serves the messages that were posted meanwhile. These include messages of jobs of
+   this cycle, so the tasks that they resume continue in the same cycle. *)
+
+let low = Execution_context.create_like ~priority:Low Execution_context.main
+
+(* [true] while [look] is among the jobs. *)
+let is_queued = ref false
+
+(* If no job at all is left, [look] spins, because most of the time of a message between two
+   domains goes into waking a scheduler that sleeps. *)
+
+let spin = Spin.create ()
+let is_posted () = not (Inbox.is_empty wakes)
+let may_sleep () = not Scheduler.Private.(can_run_a_job (t ()))
+
+(* [true] if a message has come from elsewhere, and [look] has not spun in vain since. Whoever
+   has sent it may soon send the next, for example the answer to a task's next question, or
+   another job.
+
+   While a posted job runs, [look] doesn't spin. The job waits for the kernel, or for a thread
+   of this domain, from which [look] would take the domain's lock again and again. *)
+let expects_message = ref false
+
+let gains_by_spinning () =
+  !expects_message && !running = 0
+  &&
+  let gained = Spin.until spin is_posted in
+  if not gained then expects_message := false;
+  gained
+
+(* How often [look] spins in one cycle. This is bounded for the same reason as [cycle]. *)
+let max_spins = 64
+let looks = ref 0
 
 let rec look_later () =
   if not !is_queued then begin
@@ -145,59 +175,39 @@ let rec look_later () =
 
 and look () =
   is_queued := false;
-  if Turn.add_task cycle then look_in_next_cycle ()
-  else if serve max_wakes < max_wakes then
-    begin if tasks_wait () then look_behind ()
-    end
-  else if may_sleep () then
-    if !looks = max_spins then look_in_next_cycle ()
-    else begin
-      incr looks;
-      if Spin.until spin is_posted then look ()
-    end
-
-(* The start of a cycle serves messages, and this makes the next one begin at once. *)
-and look_in_next_cycle () = ignore (Scheduler.yield () : unit Async.Deferred.t)
+  match serve () with
+  | Something -> look_behind ()
+  | Long -> look_in_next_cycle ()
+  | Nothing ->
+      if may_sleep () then
+        if !looks = max_spins then look_in_next_cycle ()
+        else begin
+          incr looks;
+          if gains_by_spinning () then look ()
+        end
 
 (* Queues [look] behind the jobs of the tasks that were woken. It needs a normal job to do so,
    because Async runs all low jobs before it returns to normal ones. *)
 and look_behind () = enqueue Execution_context.main look_later
 
-(* If a signal handler raises here, the same message is served again. Then a promise is filled
-   only once, and a job is counted and begun only once. After a job, [look] is queued behind it,
-   because the thread that posted the job may soon post another. *)
-and wake = function
-  | Wake (ivar, v) -> if Ivar.is_empty ivar then Ivar.fill_exn ivar v
-  | Job job ->
-      (* Serving this message will count as the end of a wait, but the job ends none. *)
-      if not job.is_counted then begin
-        job.is_counted <- true;
-        incr waits
-      end;
-      look_behind ();
-      enqueue Execution_context.main (begin_once job)
-
-(* Serves at most [left] messages. Returns how many more it might have served. *)
-and serve left =
-  if left > 0 && Inbox.serve wakes wake then serve (left - 1) else left
-
-let begin_wait () =
-  incr waits;
-  look_later ()
+(* The start of a cycle serves messages, and this makes the next one begin at once. *)
+and look_in_next_cycle () = ignore (Scheduler.yield () : unit Async.Deferred.t)
 
 (* --- Async's cycles ------------------------------------------------------- *)
 
+(* Async's own jobs post nothing between two cycles. *)
 let start_cycle () =
   Atomic.set between_cycles nobody;
   Inbox.wake_up wakes;
+  if is_posted () then expects_message := true;
   looks := 0;
   Turn.begin_ cycle;
-  ignore (serve max_wakes : int);
-  if tasks_wait () then look_later ()
+  ignore (serve () : served);
+  look_later ()
 
 (* If Async has jobs, it won't sleep, so the inbox need not fall asleep. *)
 let end_cycle () =
-  ignore (serve max_wakes : int);
+  ignore (serve () : served);
   if may_sleep () && not (Inbox.fall_asleep wakes) then Option.iter ring !pipe;
   Atomic.set between_cycles (this_thread ())
 

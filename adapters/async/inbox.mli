@@ -20,7 +20,7 @@ val has_exited : unit -> bool
     [at_exit], and the job that called it never continues. *)
 
 val enter : unit -> unit
-(** Call it before the first {!resume}.
+(** Call it before the first {!resumer}.
 
     - {b Raises} [Invalid_argument] unless {!is_here}. *)
 
@@ -37,16 +37,13 @@ val resumer :
     - {b Cost}: O(1). It needs a system call only if no cycle is on, and none
       was asked for. *)
 
-val post : (unit -> unit) -> unit
-(** Adds a job for Async, in the main execution context. It runs in a cycle
+val post : (finally:(unit -> unit) -> unit) -> unit
+(** Adds a job for Async, in the main execution context. It begins in a cycle
     after the first {!enter}, soon, in the order of the calls. Any thread of any
-    domain may call it, at any moment. The job raises nothing.
+    domain may call [post], at any moment. The job raises nothing, and calls
+    [finally] in Async when it has ended.
 
-    - {b Cost}: that of {!resume}. *)
-
-val begin_wait : unit -> unit
-(** A task of Async begins to wait for a call of {!resume}. A thread that
-    {!is_here} calls it, before or after that. *)
+    - {b Cost}: that of {!resumer}. *)
 
 val spin : Concord.Tools.Host_kit.Spin.t
-(** How long Async spins before it sleeps while tasks wait. For tests. *)
+(** How long Async spins before it sleeps. For tests. *)

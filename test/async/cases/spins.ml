@@ -6,6 +6,8 @@ open Concord_test_support
 open Check
 open Wakers
 module Scheduler = Async.Scheduler
+module Monitor = Async.Monitor
+module Ivar = Async.Ivar
 module Inbox = Concord_async__Inbox
 module Spin = Concord__Spin
 
@@ -15,14 +17,17 @@ let in_this_cycle t =
   let cycle = Scheduler.cycle_count () in
   Deferred.map t ~f:(fun _ -> Scheduler.cycle_count () = cycle)
 
-let at_the_start_of_a_cycle f =
+let at_the_start_of_a_cycle f () =
   async @@ fun () ->
   let* () = Scheduler.yield () in
   f ()
 
+let in_other_domain = Check.in_domain
+let pause () = Async.Clock.after (Core.Time_float.Span.of_sec 0.002)
+
 (* --- From jobs ------------------------------------------------------------------- *)
 
-let from_a_job () =
+let from_a_job =
   at_the_start_of_a_cycle @@ fun () ->
   let p = Promise.create () in
   let woken = in_this_cycle (A.Promise.await p) in
@@ -30,7 +35,7 @@ let from_a_job () =
   Deferred.map woken ~f:(yes "at once")
 
 (* Each task is woken by the one before it, and none waits again. *)
-let a_chain () =
+let a_chain =
   at_the_start_of_a_cycle @@ fun () ->
   let promises = Array.init 10 (fun _ -> Promise.create ()) in
   let wait i p =
@@ -44,7 +49,7 @@ let a_chain () =
   Deferred.all_unit all
 
 (* The task has been waiting since an earlier cycle. *)
-let long_since () =
+let long_since =
   at_the_start_of_a_cycle @@ fun () ->
   let p = Promise.create () in
   let t = A.Promise.await p in
@@ -55,31 +60,72 @@ let long_since () =
 
 (* --- While it looks -------------------------------------------------------------- *)
 
-(* Here the scheduler never stops spinning. So a message of the other domain comes while it
-   spins, whenever that domain gets a processor. *)
-let from_a_domain () =
-  async @@ fun () ->
-  let box = Mvar.create_empty () and rounds = 10 in
+(* A spin ends only when a message comes. So if the scheduler spins where it should not, the
+   test doesn't end. *)
+let spinning f =
+  Spin.limit Inbox.spin max_int;
+  Monitor.protect f ~finally:(fun () ->
+      Spin.limit Inbox.spin 1_000;
+      Deferred.return ())
+
+(* [f ()] runs in the first cycle, for which a domain has posted [job]. So the scheduler expects
+   a message. *)
+let after_a_message job f () =
+  in_other_domain (fun () -> ignore (A.post job : unit Promise.t));
+  at_the_start_of_a_cycle f ()
+
+(* A message of the other domain comes while the scheduler spins, whenever that domain gets a
+   processor. But the cycle ends if it has been long by then. *)
+let from_a_domain =
+  after_a_message Deferred.return @@ fun () ->
+  let box = Mvar.create_empty () and ended = Atomic.make false in
   let put () =
-    for _ = 1 to rounds do
-      while Mvar.waiters box = 0 do
-        Thread.yield ()
-      done;
-      Mvar.put box ()
+    while not (Atomic.get ended) do
+      if Mvar.waiters box > 0 then Mvar.put box () else Thread.yield ()
     done
   in
   let other = in_domain (fun f -> f ()) put in
-  Spin.limit Inbox.spin max_int;
   let rec take n =
-    if n = 0 then Deferred.return ()
+    if n = 0 then begin
+      Atomic.set ended true;
+      Deferred.return ()
+    end
     else
+      let began = Scheduler.cycle_start () in
       let* at_once = in_this_cycle (A.Mvar.take box) in
-      yes "at once" at_once;
-      take (n - 1)
+      let lasted = Core.Time_float.(Span.to_sec (diff (now ()) began)) in
+      yes "at once, or the cycle was long" (at_once || lasted > 0.01);
+      take (if at_once then n - 1 else n)
   in
-  let* () = take rounds in
-  Spin.limit Inbox.spin 1_000;
+  let* () = spinning (fun () -> take 10) in
   other
+
+(* The tasks of Async wake each other, and no other domain sends anything. *)
+let not_for_its_own =
+  at_the_start_of_a_cycle @@ fun () ->
+  let p = Promise.create () and box = Mvar.create_empty () in
+  let* () = in_domain (fun f -> f ()) ignore in
+  Spin.limit Inbox.spin 0;
+  let* () = pause () in
+  let wait = A.Promise.await p and take = A.Mvar.take box in
+  spinning @@ fun () ->
+  let* () = pause () in
+  Mvar.put box ();
+  let* () = take in
+  let* () = pause () in
+  Promise.fill p ();
+  wait
+
+(* The job waits for a timer, which is served only if the scheduler doesn't spin. *)
+let not_while_a_job_runs () =
+  let ended = Ivar.create () in
+  let job () =
+    spinning @@ fun () ->
+    let* () = pause () in
+    Ivar.fill_exn ended ();
+    Deferred.return ()
+  in
+  after_a_message job (fun () -> Ivar.read ended) ()
 
 (* --- When it does not look any more ---------------------------------------------- *)
 
@@ -142,7 +188,6 @@ let while_it_looks others () =
   let* () = ask () in
   other
 
-let timers () = Async.Clock.after (Core.Time_float.Span.of_sec 0.002)
 let threads () = Async.In_thread.run (fun () -> Thread.delay 0.001)
 
 let low_jobs () =
@@ -158,6 +203,27 @@ let yields () =
   in
   loop 1_000
 
+(* Each task computes, and wakes the next one. *)
+let beside_a_chain =
+  at_the_start_of_a_cycle @@ fun () ->
+  let woken = ref 0 and tasks = 60 in
+  let promises = Array.init (tasks + 1) (fun _ -> Promise.create ()) in
+  let wait i =
+    let* () = A.Promise.await promises.(i) in
+    incr woken;
+    let until = Unix.gettimeofday () +. 0.001 in
+    while Unix.gettimeofday () < until do
+      Domain.cpu_relax ()
+    done;
+    Promise.fill promises.(i + 1) ();
+    Deferred.return ()
+  in
+  let all = Deferred.all_unit (List.init tasks wait) in
+  Promise.fill promises.(0) ();
+  let* () = pause () in
+  yes "before the last task" (!woken < tasks);
+  all
+
 let suites =
   [
     ( "served in the cycle of the wait",
@@ -167,13 +233,19 @@ let suites =
         test "a task that has waited for long" long_since;
         test "a message from a domain" from_a_domain;
       ] );
+    ( "it doesn't spin",
+      [
+        test "for its own tasks" not_for_its_own;
+        test "while a posted job runs" not_while_a_job_runs;
+      ] );
     ( "after spinning",
       [ test "nothing is lost" nothing_is_lost; test "it sleeps" sleeps ] );
     ( "others continue while it spins",
       [
-        test "timers" (while_it_looks timers);
+        test "timers" (while_it_looks pause);
         test "threads" (while_it_looks threads);
         test "jobs of low priority" (while_it_looks low_jobs);
         test "jobs that yield" (while_it_looks yields);
+        test "timers, beside tasks that compute" beside_a_chain;
       ] );
   ]
