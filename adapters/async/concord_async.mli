@@ -37,10 +37,13 @@
       backtrace, whether the operation waited or not. The call itself never
       raises it, and the deferred is never determined. Use [Monitor.try_with] to
       turn the exception into a value.
-    - {b Cancelled} never. If [Deferred.choose] or [Clock.with_timeout] drops an
-      operation, the operation still waits and will be performed, so the item
-      that it takes is lost. Use {!select} (with {!determined} for deferreds) or
-      {!Clock.with_timeout} instead, because they lose nothing.
+    - {b Cancelled} never. If [Deferred.choose], [Deferred.any] or Async's
+      [Clock.with_timeout] drops an operation, the operation still waits and
+      will be performed. The item that it takes is lost, and a lock that it gets
+      is never released. Use {!select} (with {!determined} for deferreds) or
+      {!Clock.with_timeout} of this module instead, because they withdraw the
+      losers. For code that waits several times, use
+      {!Concord.Tasks.with_timeout} or {!Concord.Tasks.first} in {!direct}.
     - {b Order} and {b cost} are those of Concord's operation.
     - {b Execution context} (monitor, priority, locals) is the same before and
       after a wait, and for the caller of {!direct}. It is also kept for each

@@ -55,21 +55,6 @@ let timeout () =
   int "no task waits" 0 (Mvar.waiters m);
   Deferred.return ()
 
-let dropped () =
-  async @@ fun () ->
-  let m = Mvar.create_empty () in
-  let* () =
-    Deferred.choose
-      [
-        Deferred.choice (A.Mvar.take m) ignore;
-        Deferred.choice (Scheduler.yield ()) ignore;
-      ]
-  in
-  int "still waits" 1 (Mvar.waiters m);
-  Mvar.put m 1;
-  yes "and takes" (Mvar.take_available m = None);
-  Deferred.return ()
-
 (* --- Execution context ---------------------------------------------------- *)
 
 let key = Core.Univ_map.Key.create ~name:"test" Core.Int.sexp_of_t
@@ -171,15 +156,15 @@ let of_deferred () =
 
 let run () =
   run "concord-async"
-    (tests @ Jobs.tests @ Posts.tests @ Flows.tests @ Backtraces.suites
-   @ Scopes.suites @ Storage.suites @ Failures.tests @ Spins.suites
+    (tests @ Jobs.tests @ Posts.tests @ Flows.tests @ Choices.tests
+   @ Backtraces.suites @ Scopes.suites @ Storage.suites @ Failures.tests
+   @ Spins.suites
     @ [
         ( "waiting",
           [
             test "resumed once" resumed_once;
             test "in order" fifo;
             test "timeout" timeout;
-            test "dropped by Async's choice" dropped;
             test "execution context" context;
             test "of_deferred" of_deferred;
             test "lazy, computed here" Lazy_values.computed_here;
