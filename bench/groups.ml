@@ -25,6 +25,7 @@ let all =
       Bench_lwt.group;
       Bench_async.group;
       Bench_bridge.group;
+      Bench_caqti.group;
       Bench_styles.group;
       Bench_lwc.group;
       Bench_generator.group;
@@ -52,6 +53,7 @@ let left_out =
       (Worker.is_there Node, "Node.js");
       (Worker.is_there Tokio, "Tokio");
       (Option.is_some Lwt_eio_bridge.run, "lwt_eio");
+      (Option.is_some Caqti_query.queries, "caqti");
       (Worker.is_there Picos, "Picos");
       (Worker.is_there Async, "Async");
       (Visible.cohttp, "cohttp-lwt-unix");

@@ -1,7 +1,7 @@
 These rows are measured:
 
   $ ./main.exe --smoke --rows >rows 2>left-out
-  $ grep -v -e ' go go ' -e ' node ' -e ' lwt_eio ' -e ' picos ' -e ' async ' -e ' tokio ' -e ' cohttp ' -e '^web throughput-' -e '-beside ' -e '^lwc ' rows
+  $ grep -v -e ' go go ' -e ' node ' -e ' lwt_eio ' -e ' picos ' -e ' async ' -e ' tokio ' -e ' cohttp ' -e '^caqti ' -e '^web throughput-' -e '-beside ' -e '^lwc ' rows
   mvar serial eio eio ns
   mvar serial concord fifo ns
   mvar serial concord eio ns
@@ -1072,11 +1072,13 @@ The rows of Node.js, in the same way:
   $ if command -v node >/dev/null; then grep -c ' node .* ns$' rows; else grep 'Node.js was not' left-out >/dev/null && echo 4; fi
   4
 
-The rows of Lwt_eio, Picos, Tokio, Async and Cohttp, and the rows that need wrk (without Go's and Cohttp's), in the same way:
+The rows of Lwt_eio, caqti, Picos, Tokio, Async and Cohttp, and the rows that need wrk (without Go's and Cohttp's), in the same way:
 
   $ rows_of () { if grep -q "^$1 was not installed" left-out; then echo "$2"; else grep -c "$3" rows; fi; }
   $ rows_of lwt_eio 4 ' lwt_eio one-domain ns$'
   4
+  $ rows_of caqti 6 '^caqti .* \(eio-caqti\|caqti\) ns$'
+  6
   $ rows_of Picos 56 ' picos picos \(ns\|us\|bytes\)$'
   56
   $ rows_of Tokio 27 ' tokio tokio ns$'
@@ -1108,7 +1110,7 @@ bench/groups.txt, which ./dev bench reads before it builds this, has all groups:
 An unknown group is reported before anything is measured:
 
   $ ./main.exe --smoke mvar no-such-group
-  bench: unknown group "no-such-group". The groups are mvar, cancel-cost, search, debug, suspend, effect, structures, event, lazy, lwt, async, bridge, styles, lwc, generator, web, fib, scale, latency, threads, pipeline, policy
+  bench: unknown group "no-such-group". The groups are mvar, cancel-cost, search, debug, suspend, effect, structures, event, lazy, lwt, async, bridge, caqti, styles, lwc, generator, web, fib, scale, latency, threads, pipeline, policy
   [2]
   $ TERM=dumb ./main.exe --minutes 0 2>&1 | tail -n 1
   bench: option '--minutes': 0 is not a number of minutes above 0

@@ -175,6 +175,11 @@ let motivated =
     ( subject "lazy" case "concord@domain",
       subject "lazy" case "stdlib-mutex@domain" )
   in
+  let query base clients =
+    let case = Printf.sprintf "query-%d" clients in
+    ( subject "caqti" case "concord@eio-caqti",
+      subject "caqti" case (base ^ "caqti") )
+  in
   let bridges = [ "round-trip"; "eio-to-lwt"; "lwt-to-eio"; "both-ways" ] in
   let faster says pairs = Claim.at_most 1. ~says pairs in
   {
@@ -189,6 +194,14 @@ let motivated =
           (List.map (fun case -> bridge case "pipe-buffered") bridges);
         faster "A structure is faster than an inbox made by hand"
           (List.map inbox [ "eio-to-lwt"; "lwt-to-eio" ]);
+        Claim.at_most 1.05
+          ~says:
+            "Ours: a query from Eio through caqti takes at most 1.05 of one \
+             whose crossing is made by hand"
+          (List.map (query "by-hand@eio-") [ 4; 16 ]);
+        Claim.at_most 1.05
+          ~says:"Ours: the same, of one in plain Lwt, which crosses no domain"
+          (List.map (query "lwt@") [ 4; 16 ]);
         faster "A forced lazy value is cheaper than one behind a mutex"
           [ lazy_ "forced" ];
         faster "The first force is cheaper than one behind a mutex"

@@ -15,7 +15,7 @@ version() {
 }
 
 echo 'let versions = ['
-for pair in eio:Eio lwt:Lwt lwt_eio:Lwt_eio domainslib:Domainslib kcas:Kcas cohttp-lwt-unix:Cohttp picos:Picos async:Async; do
+for pair in eio:Eio lwt:Lwt lwt_eio:Lwt_eio domainslib:Domainslib kcas:Kcas cohttp-lwt-unix:Cohttp caqti:caqti picos:Picos async:Async; do
   version "${pair%%:*}" "${pair#*:}"
 done
 go version 2>/dev/null | sed -n 's/^go version go\([^ ]*\).*/  ("Go", "\1");/p'

@@ -40,6 +40,8 @@ let libraries =
     ("lwt_eio", "Eio");
     ("lwt_eio", "Lwt_eio");
     ("cohttp", "Cohttp");
+    ("caqti", "caqti");
+    ("caqti", "Lwt");
     ("picos", "Picos");
     ("async", "Async");
     ("go", "Go");

@@ -162,6 +162,16 @@ let cancelling =
       (("none cancelled", "0%")
       :: List.map (fun p -> (p, p)) [ "10%"; "20%"; "30%"; "30%-absent" ])
 
+let caqti =
+  beside ~corner:"a query"
+    ~columns:
+      [
+        ("by hand", "by-hand@eio-caqti");
+        ("Concord", "concord@eio-caqti");
+        ("plain Lwt", "lwt@caqti");
+      ]
+    [ line "caqti" "query-4" "4 clients"; line "caqti" "query-16" "16 clients" ]
+
 let servers =
   [
     ("Concord, `Concord_aio`", "concord@aio");
@@ -327,6 +337,7 @@ let all =
     ("cancelling", cancelling);
     ("web", web);
     ("fib", fib);
+    ("caqti", caqti);
     ("generators", comparison "generator" "tree");
     ("pipeline", comparison "pipeline" "pipeline-work");
     ("ahead-own", ahead Behind.Own);
