@@ -115,7 +115,7 @@ let openfile name flags perm =
   match Native.open_now name flags with
   | Some fd -> fd
   | None ->
-      Workers.run ~drop:Unix.close Files (fun () ->
+      Blocking_threads.run ~drop:Unix.close Files (fun () ->
           Unix.openfile name (O_CLOEXEC :: flags) perm)
 
 let with_file name flags perm f =
@@ -125,7 +125,7 @@ let with_file name flags perm f =
 (* --- Names of hosts ------------------------------------------------------- *)
 
 let getaddrinfo host service options =
-  Workers.run Names (fun () -> Unix.getaddrinfo host service options)
+  Blocking_threads.run Names (fun () -> Unix.getaddrinfo host service options)
 
 let getnameinfo address options =
-  Workers.run Names (fun () -> Unix.getnameinfo address options)
+  Blocking_threads.run Names (fun () -> Unix.getnameinfo address options)

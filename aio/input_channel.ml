@@ -113,7 +113,7 @@ let read_file ?(limit = default_file_limit) name =
   match read_file_now name limit with
   | Some text -> text
   | None ->
-      Workers.run Files (fun () ->
+      Blocking_threads.run Files (fun () ->
           In_channel.with_open_bin name (input_all name limit))
 
 let buffered t = t.next - t.first

@@ -114,7 +114,8 @@ let retry name t ~wait f =
   give_turn ();
   try_again name t ~wait f
 
-let in_worker name t f = Workers.run_protected Files (fun () -> using name t f)
+let in_worker name t f =
+  Blocking_threads.run_protected Files (fun () -> using name t f)
 
 let perform name t direction f =
   let wait () = wait t direction in

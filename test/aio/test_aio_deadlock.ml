@@ -7,7 +7,7 @@ open Concord
 open Concord_styles
 open Styles_cases
 module Aio = Concord_aio
-module Workers = Concord_aio__Workers
+module Blocking_threads = Concord_aio__Blocking_threads
 
 let int what = Alcotest.(check int) what
 let yes what actual = Alcotest.(check bool) what true actual
@@ -148,13 +148,13 @@ module Make (S : Style.S) = struct
   let not_while_one_works =
     not_while (fun from ->
         direct (fun () ->
-            Workers.run Files (fun () ->
+            Blocking_threads.run Files (fun () ->
                 ignore (Unix.read from (Bytes.create 1) 0 1 : int))))
 
   (* The helper resumes a thread, and is idle before the loop checks. *)
   let at_the_last_moment () =
     for _ = 1 to 300 do
-      run [ (fun () -> direct (fun () -> Workers.run Files ignore)) ]
+      run [ (fun () -> direct (fun () -> Blocking_threads.run Files ignore)) ]
     done
 
   let written_at_the_last_moment () =

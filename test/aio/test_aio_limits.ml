@@ -5,7 +5,7 @@ open Concord_test_support
 open Check
 open Support
 module Fifo = Concord_fifo
-module Workers = Concord_aio__Workers
+module Blocking_threads = Concord_aio__Blocking_threads
 
 (* --- Files that make a thread wait ------------------------------------------ *)
 
@@ -42,7 +42,7 @@ let an_address () =
   | _ -> ()
 
 let until_running n =
-  eventually "threads wait" ~pause (fun () -> Workers.running () >= n)
+  eventually "threads wait" ~pause (fun () -> Blocking_threads.running () >= n)
 
 (* More than four files whose other end isn't opened. *)
 let blocked_opens () =
@@ -69,13 +69,13 @@ let blocked_opens () =
 (* At the limit, a file waits until another one has ended, but the resolution of names doesn't.
    A task that is cancelled before its thread has begun ends at once. *)
 let at_the_limit () =
-  with_fifos Workers.threads @@ fun names ->
+  with_fifos Blocking_threads.threads @@ fun names ->
   Aio.run @@ fun () ->
   let open_ name =
     Fifo.fork (fun () -> Aio.close (Aio.openfile name [ O_RDONLY ] 0))
   in
   let tasks = List.map open_ names in
-  until_running Workers.threads;
+  until_running Blocking_threads.threads;
   let written = ref false in
   let file =
     Fifo.fork (fun () ->
@@ -152,10 +152,10 @@ let eventfd () =
   Aio.run @@ fun () ->
   with_special eventfd @@ fun fd ->
   let b = Bytes.make 8 '\000' in
-  let threads = Workers.running () in
+  let threads = Blocking_threads.running () in
   let read () = Aio.read fd b 0 8 in
   yes "it can be given up" (Tasks.with_timeout 0.01 read = None);
-  int "no thread reads it" threads (Workers.running ());
+  int "no thread reads it" threads (Blocking_threads.running ());
   let reader = Fifo.fork (fun () -> int "read" 8 (read ())) in
   Fifo.yield ();
   let one = Bytes.make 8 '\000' in

@@ -3,7 +3,7 @@
 open Concord_test_support
 open Check
 module Aio = Concord_aio
-module Workers = Concord_aio__Workers
+module Blocking_threads = Concord_aio__Blocking_threads
 
 (* Calls [f] in a fiber that is cancelled already. *)
 let cancelled f =
@@ -42,7 +42,7 @@ let job () =
   Eio_main.run @@ fun _ ->
   Eio.Fiber.first
     (fun () ->
-      (try Workers.run_protected Files job
+      (try Blocking_threads.run_protected Files job
        with Eio.Cancel.Cancelled _ -> Alcotest.fail "it was cancelled");
       yes "the job has ended" (Atomic.get ended))
     (fun () ->
