@@ -1,6 +1,7 @@
 module Event = Event
 module Scope = Scope
 module Tasks = Tasks
+module Workers = Workers
 module Promise = Promise
 module Mvar = Mvar
 module Lazy = Lazy

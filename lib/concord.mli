@@ -34,8 +34,8 @@
       this library have the same functions, and [Stdlib.Mutex] still works.
     - [Event] of the threads library. This [Event] has all of its names.
     - [Promise] of [Eio.Std].
-    - modules of your own program, most likely [Scope], [Tasks], [Stream],
-      [Channel], [Signal] or [Tools].
+    - modules of your own program, most likely [Scope], [Tasks], [Workers],
+      [Stream], [Channel], [Signal] or [Tools].
 
     If you come from another library, its page translates the names:
     {{!/concord/stdlib}Stdlib}, {{!/concord/eio}Eio}, {{!/concord/lwt}Lwt},
@@ -53,6 +53,7 @@ module Event = Event
 
 module Scope = Scope
 module Tasks = Tasks
+module Workers = Workers
 
 (** {1 One value} *)
 

@@ -416,6 +416,9 @@ module Keeper : sig
   val within : (Signals.mask -> 'r t -> unit) -> ('r -> 'a) -> 'a
   (** Calls a function with the thread's loop or pool. *)
 
+  val wait_to_leave : 'r t -> unit
+  (** Waits for the end of that function, in the thread. *)
+
   val check_grace : string -> float -> unit
   (** Raises [Invalid_argument] if a grace period is negative or not a number.
   *)

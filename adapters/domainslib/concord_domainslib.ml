@@ -147,12 +147,6 @@ let set_up_domains pool num_domains ~recording mask =
   done;
   Stdlib.Mutex.protect mutex wait_for_all
 
-(* The keeper's thread isn't a task of the program, so reports don't list this wait. *)
-let wait_until_resolved promise =
-  Concord.Private.Reach.suspend_unlisted (fun resumer ->
-      Promise.on_resolve promise (fun _ -> ignore (resumer (Ok ()) : bool));
-      None)
-
 (* This thread makes the pool, and so has the slot in it. Only a domain with a slot can tear
    the pool down, so this thread also does that. *)
 let keep_pool name num_domains ~recording ~grace mask (keeper : _ Keeper.t) =
@@ -160,7 +154,7 @@ let keep_pool name num_domains ~recording ~grace mask (keeper : _ Keeper.t) =
   set_up_domains pool num_domains ~recording mask;
   Attached.attach ?pool_name:name "attach" pool;
   Promise.fill keeper.ready pool;
-  wait_until_resolved keeper.leave;
+  Keeper.wait_to_leave keeper;
   (* Jobs that are left may keep their domains forever, so the caller must not wait for them. *)
   if not (Attached.all_end ~grace pool) then Promise.fill keeper.over ();
   (* The caller may have torn the pool down already. *)

@@ -303,7 +303,7 @@ val in_domain : (unit -> 'a) -> 'a t
 
     Domains are expensive. There can be at most 128 of them, and if there are
     more domains than cores, all of them slow down. For many short functions,
-    use a pool ([Concord_domainslib.submit]).
+    use {!Concord.Workers}.
 
     {[
       # Promise.await (Promise.in_domain (fun () -> 6 * 7))

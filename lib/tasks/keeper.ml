@@ -6,6 +6,11 @@ type 'r t = {
   over : unit Promise.t;
 }
 
+let wait_to_leave t =
+  Reach.suspend_unlisted (fun resumer ->
+      Promise.on_resolve t.leave (fun _ -> ignore (resumer (Ok ()) : bool));
+      None)
+
 let keep t body mask () =
   match body mask t with
   | () -> ignore (Promise.try_fill t.over () : bool)

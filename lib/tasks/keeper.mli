@@ -17,6 +17,10 @@ type 'r t = {
 }
 (** The promises through which the thread and the caller synchronise. *)
 
+val wait_to_leave : 'r t -> unit
+(** [wait_to_leave t] waits for [t.leave], in the thread. Reports don't list
+    this wait, because the thread isn't a task of the program. *)
+
 val within : (Signals.mask -> 'r t -> unit) -> ('r -> 'a) -> 'a
 (** [within body f] calls [f r]. It runs [body mask t] in a new thread of the
     calling domain, which fills [t.ready] with [r]. [body] should return soon

@@ -26,6 +26,8 @@ let all =
     of_host Domainslib_hosts.pool;
     of_host Basic_hosts.threads;
     of_host Basic_hosts.domains ~no_siblings:"each domain has one task";
+    of_host Basic_hosts.workers;
+    fifo_in Basic_hosts.workers;
     fifo_in_eio;
     fifo_in Domainslib_hosts.pool;
     of_host (Lwt_hosts.promises Concord_lwt.run) ~in_lwt:Concord_lwt.direct;

@@ -7,3 +7,4 @@ type t = unit
 let create () = ()
 let using () loop = loop ()
 let is_innermost () = true
+let weakly resumer = resumer

@@ -86,12 +86,30 @@ let in_context t f =
    with Eio.Cancel.Cancelled Enough -> ());
   !result
 
+let in_job t f =
+  let promise, cancel = Basic_hosts.submit_to_any f in
+  let cancel () = ignore (cancel () : bool) in
+  exposed t cancel (fun () ->
+      (match Random.State.int t.random 12 with
+      | 0 -> cancel ()
+      | 1 ->
+          yield t;
+          cancel ()
+      | _ -> ());
+      match Concord.Promise.await_result promise with
+      | Ok v -> Some v
+      | Error Concord.Workers.Cancelled -> None
+      | Error e -> raise e)
+
 let in_fifo host = { host; cancellable = in_task; from_abroad = true }
 let fifo = in_fifo Basic_hosts.fifo
 let lazy_fifo = in_fifo Basic_hosts.lazy_fifo
 
 let eio =
   { host = Eio_hosts.fibers; cancellable = in_context; from_abroad = false }
+
+let workers =
+  { host = Basic_hosts.one_worker; cancellable = in_job; from_abroad = true }
 
 (* [attempt t f] is [f ()], or [None] if it was cancelled. *)
 let attempt t f =
@@ -145,10 +163,10 @@ let storm (a, b) tasks =
   let a = Domain.join domain in
   (a.attempts + b.attempts, a.cancelled + b.cancelled)
 
-let sides = [ (fifo, fifo); (lazy_fifo, fifo); (eio, fifo) ]
+let sides = [ (fifo, fifo); (lazy_fifo, fifo); (eio, fifo); (workers, fifo) ]
 
 (* Each storm between each pair of sides. The order is such that every third cell together
-   contains each storm once, with different sides. *)
+   contains each storm at least once, with different sides. *)
 let cells storms =
   let between i storm =
     List.mapi

@@ -48,7 +48,7 @@ type graph = {
 }
 
 let is_cancellation = function
-  | Fifo.Cancelled | Eio.Cancel.Cancelled _ -> true
+  | Fifo.Cancelled | Eio.Cancel.Cancelled _ | Workers.Cancelled -> true
   | _ -> false
 
 (* --- Asking ------------------------------------------------------------------ *)

@@ -109,6 +109,49 @@ let domains : (module HOST) =
     let not_offered = [ blocks ]
   end)
 
+let workers : (module HOST) =
+  (module struct
+    open Concord
+
+    let name = "Workers"
+
+    type task = unit Promise.t * (unit -> bool)
+    type t = { workers : Workers.t; tasks : task list Atomic.t }
+
+    let rec add t task =
+      let before = Atomic.get t.tasks in
+      if not (Atomic.compare_and_set t.tasks before (task :: before)) then
+        add t task
+
+    let spawn t f =
+      let task = Workers.submit_stoppable t.workers (fun _ -> f ()) in
+      add t task;
+      task
+
+    let is_cancellation = function
+      | Workers.Cancelled | Workers.Lost -> true
+      | _ -> false
+
+    (* An exception of a job is only raised where its promise is awaited. *)
+    let await (promise, _) =
+      match Promise.await promise with
+      | () -> ()
+      | exception e when is_cancellation e -> ()
+
+    let run f =
+      let tasks = Atomic.make [] in
+      let outcome =
+        Workers.with_workers ~domains:2 ~grace:1. (fun workers ->
+            Workers.run workers (fun () -> f { workers; tasks }))
+      in
+      List.iter await (Atomic.get tasks);
+      outcome
+
+    let yield = Tasks.yield
+    let cancel = Some (fun _ (_, cancel) -> ignore (cancel () : bool))
+    let not_offered = []
+  end)
+
 (* --- Styles --------------------------------------------------------------------- *)
 
 module Style (S : sig

@@ -8,6 +8,7 @@ val lazy_fifo : (module HOST)
 val threads : (module HOST)
 val main_thread : (module HOST)
 val domains : (module HOST)
+val workers : (module HOST)
 
 val blocks : string * string
 (** Declares that [run] blocks the thread of the task that calls it. *)

@@ -17,5 +17,7 @@ let () =
        threads;
        main_thread;
        domains;
+       workers;
+       within workers fifo;
      ]
     @ styles @ policies)

@@ -41,6 +41,27 @@ let fifo cancellation =
     protects = true;
   }
 
+(* One worker, which runs a job that was submitted before it continues the caller. *)
+let workers =
+  let current = ref None in
+  {
+    run =
+      (fun f ->
+        Workers.with_workers ~domains:1 (fun w ->
+            current := Some w;
+            Workers.run w f));
+    fork =
+      (fun f ->
+        let _, cancel =
+          Workers.submit_stoppable (Option.get !current) (fun _ -> f ())
+        in
+        Tasks.yield ();
+        fun () -> ignore (cancel () : bool));
+    pause = Tasks.yield;
+    is_cancellation = (fun e -> e = Workers.Cancelled);
+    protects = true;
+  }
+
 let eio ~protects =
   let switch = ref None in
   let run f =

@@ -29,6 +29,7 @@ let hosts : (string * (module HOST) option) list =
     ("Tasks of Miou", Miou_peer.host);
     ("{!Concord_fifo}", Some Own.fifo);
     ("{!Concord_fifo}, lazy", Some Own.lazy_fifo);
+    ("Jobs of {!Concord.Workers}", Some Own.workers);
     ("System threads", Some Own.threads);
     ("Domains", Some Own.domains);
   ]

@@ -1,0 +1,61 @@
+(* [idle], the only Atomic here beside those of the mailbox, which is never closed. It holds the
+   resumers of threads that sleep or are about to. The one that was added last is the first.
+
+   Left by    To                   By whom
+   block      with its resumer     a thread that finds nothing to take. It then looks at the
+                                   queue again
+   remove     without a resumer    any thread, after it has called that resumer
+
+   A thread adds its resumer before it looks at the queue for the last time. A thread that puts
+   reads [idle] afterwards. So one of the two sees the other (H4). A resumer is called before it
+   is removed. So if a signal handler raises in between, it is called twice, which does no
+   harm. *)
+type 'a t = {
+  queue : 'a Mailbox.t;
+  idle : unit Concord_suspend.resumer list Atomic.t;
+}
+
+let create () = { queue = Mailbox.create (); idle = Atomic.make [] }
+let take t = Mailbox.try_take t.queue
+let take_all t = Mailbox.drain t.queue
+
+let remove t resumer =
+  Atomically.update t.idle (List.filter (fun other -> other != resumer))
+
+(* A resumer that refuses belongs to a thread that was woken, or did not sleep. *)
+let rec wake_one t =
+  match Atomic.get t.idle with
+  | [] -> ()
+  | resumer :: _ ->
+      let was_asleep = resumer (Ok ()) in
+      remove t resumer;
+      if not was_asleep then wake_one t
+
+let rec wake_all t =
+  if not (List.is_empty (Atomic.get t.idle)) then begin
+    wake_one t;
+    wake_all t
+  end
+
+(* The recursive call is not a tail call. Otherwise the compiler would put a polling point at
+   the beginning of the function, where the exception handler doesn't cover it. *)
+let rec put t v =
+  match
+    Mailbox.put t.queue v;
+    wake_one t
+  with
+  | () -> ()
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      put t v;
+      Printexc.raise_with_backtrace e backtrace
+
+(* If the thread need not sleep, it resumes itself, because another thread may have called the
+   resumer by now (S1). *)
+let block t ~is_over resumer =
+  Atomically.update t.idle (List.cons resumer);
+  if (not (Mailbox.is_empty t.queue)) || is_over () then begin
+    ignore (resumer (Ok ()) : bool);
+    remove t resumer
+  end;
+  None

@@ -1,0 +1,28 @@
+(** What several threads take in turns, and the threads that sleep until there
+    is something to take. *)
+
+type 'a t
+
+val create : unit -> 'a t
+
+val put : 'a t -> 'a -> unit
+(** [put t v] adds [v] at the end, and wakes a thread that sleeps, if there is
+    one. It never waits for another thread, and any thread may call it.
+
+    If a signal handler raises meanwhile, [v] is added all the same, perhaps
+    twice. *)
+
+val take : 'a t -> 'a option
+(** [take t] removes the first item. *)
+
+val take_all : 'a t -> 'a list
+
+val block :
+  'a t -> is_over:(unit -> bool) -> unit Concord_suspend.resumer -> unit option
+(** [block t ~is_over] is what a thread suspends by. It has to wait unless there
+    is something to take, or [is_over ()] is [true]. The thread that fell asleep
+    last is woken first, because it may still spin. *)
+
+val wake_all : 'a t -> unit
+(** [wake_all t] wakes all threads that sleep. Call it when [is_over] has become
+    [true]. *)

@@ -1,0 +1,545 @@
+(* Workers, whose jobs are submitted from threads and from Concord_fifo. *)
+
+open Concord
+open Concord_test_support
+open Check
+module Fifo = Concord_fifo
+open Workers
+
+exception Boom
+
+let[@inline never] culprit () = if true then raise Boom
+let one f () = with_workers ~domains:1 f
+let failed promise e = raises "its promise" e (fun () -> Promise.await promise)
+
+(* Submits a job, and returns when it has begun. Then it waits for [gate]. *)
+let held w gate f =
+  let begun = Promise.create () in
+  let job =
+    submit w (fun () ->
+        Promise.fill begun ();
+        Promise.await gate;
+        f ())
+  in
+  Promise.await begun;
+  job
+
+(* Keeps a worker busy until the returned function is called. *)
+let occupy w =
+  let begun = Promise.create () and release = Atomic.make false in
+  let busy =
+    submit w (fun () ->
+        Promise.fill begun ();
+        while not (Atomic.get release) do
+          Domain.cpu_relax ()
+        done)
+  in
+  Promise.await begun;
+  fun () ->
+    Atomic.set release true;
+    Promise.await busy
+
+let rec compute token =
+  check token;
+  Domain.cpu_relax ();
+  compute token
+
+(* --- Jobs ------------------------------------------------------------------------ *)
+
+let results w =
+  int "run" 42 (run w (fun () -> 6 * 7));
+  int "submit" 42 (Promise.await (submit w (fun () -> 6 * 7)));
+  raises_at "culprit" (fun () -> run w culprit);
+  raises_at "culprit" (fun () -> Promise.await (submit w culprit));
+  no "another domain" (run w Domain.self = Domain.self ())
+
+let nested w =
+  let rec nest n = if n = 0 then 0 else 1 + run w (fun () -> nest (n - 1)) in
+  int "depth" 10 (nest 10)
+
+let waits w =
+  let gate = Promise.create () in
+  let first = held w gate (fun () -> 7) in
+  run w (Promise.fill gate);
+  int "continued" 7 (Promise.await first)
+
+let in_order w =
+  let begun = ref [] in
+  let free = occupy w in
+  let job i = submit w (fun () -> begun := i :: !begun) in
+  let jobs = List.init 100 job in
+  free ();
+  List.iter Promise.await jobs;
+  Alcotest.(check (list int)) "order" (List.init 100 Fun.id) (List.rev !begun)
+
+let yields w =
+  traced [ "a"; "b"; "a"; "b" ] @@ fun say ->
+  let free = occupy w in
+  let job name =
+    submit w (fun () ->
+        say name;
+        Tasks.yield ();
+        say name)
+  in
+  let jobs = List.map job [ "a"; "b" ] in
+  free ();
+  List.iter Promise.await jobs
+
+let tasks w =
+  let both () = Tasks.both (fun () -> Tasks.sleep 0.001) (fun () -> 2) in
+  int "Tasks" 2 (snd (run w both));
+  let in_fifo () =
+    Fifo.run (fun () -> Promise.await (Fifo.fork_promise (fun () -> 3)))
+  in
+  int "Concord_fifo" 3 (run w in_fifo);
+  let nested () = one (fun w -> run w (fun () -> 4)) () in
+  int "Workers" 4 (run w nested)
+
+let unhandled w =
+  let module E = struct
+    type _ Effect.t += E : unit Effect.t
+  end in
+  raises "an effect of nobody" (Effect.Unhandled E.E) (fun () ->
+      run w (fun () -> Effect.perform E.E));
+  int "the worker continues" 1 (run w (fun () -> 1))
+
+(* Functions of a promise run on the worker, and may raise. *)
+let callbacks w =
+  let gate = Promise.create () in
+  let job = held w gate ignore in
+  let called = Promise.create () in
+  Promise.on_resolve job (fun _ -> raise Boom);
+  Promise.on_resolve job (fun _ -> Promise.fill called ());
+  Promise.fill gate ();
+  Promise.await called;
+  int "the worker continues" 1 (run w (fun () -> 1))
+
+(* A mutex is held over turns of two workers. *)
+let excludes () =
+  with_workers ~domains:2 @@ fun w ->
+  let mutex = Mutex.create () and n = ref 0 in
+  let add () =
+    Mutex.protect mutex (fun () ->
+        let before = !n in
+        Tasks.yield ();
+        n := before + 1)
+  in
+  List.iter Promise.await (List.init 1000 (fun _ -> submit w add));
+  int "count" 1000 !n
+
+let meet () =
+  with_workers ~domains:2 @@ fun w ->
+  let pair _ =
+    let there = Mvar.create_empty () and back = Mvar.create_empty () in
+    let ping () =
+      for i = 1 to 100 do
+        Mvar.put there i;
+        if Mvar.take back <> i then failwith "another number"
+      done
+    and pong () =
+      for _ = 1 to 100 do
+        Mvar.put back (Mvar.take there)
+      done
+    in
+    [ submit w ping; submit w pong ]
+  in
+  List.iter Promise.await (List.concat_map pair (List.init 100 Fun.id))
+
+(* Neither the workers nor the pool keep what has ended. *)
+let forgets w =
+  let weak = Weak.create 2 in
+  let make () =
+    let argument = ref 1 in
+    Weak.set weak 0 (Some argument);
+    let value =
+      run w (fun () ->
+          Tasks.yield ();
+          ref !argument)
+    in
+    Weak.set weak 1 (Some value);
+    int "value" 1 !value
+  in
+  (Sys.opaque_identity make) ();
+  run w ignore;
+  eventually "collected" (fun () ->
+      Gc.full_major ();
+      not (Weak.check weak 0 || Weak.check weak 1))
+
+(* --- Cancelled callers ------------------------------------------------------------ *)
+
+(* [f] runs in a task of Concord_fifo, which is cancelled once [ready] is filled. *)
+let cancelled f ready =
+  Fifo.run @@ fun () ->
+  let task = Fifo.fork f in
+  Promise.await ready;
+  Fifo.cancel task;
+  Fifo.join task
+
+let withdraws call w =
+  let free = occupy w in
+  let ready = Promise.create () in
+  cancelled
+    (fun () ->
+      Promise.fill ready ();
+      call w (fun () -> Alcotest.fail "it began"))
+    ready;
+  free ();
+  run w ignore
+
+let continues w =
+  let begun = Promise.create () and gate = Promise.create () in
+  let ended = Promise.create () in
+  let job () =
+    Promise.fill begun ();
+    Promise.await gate;
+    Promise.fill ended ()
+  in
+  cancelled (fun () -> run w job) begun;
+  Promise.fill gate ();
+  Promise.await ended
+
+let on_stop f w =
+  let goes_on = ref false in
+  let job token =
+    goes_on := true;
+    Fun.protect ~finally:(fun () -> goes_on := false) (fun () -> f token)
+  in
+  match Tasks.with_timeout 0.001 (fun () -> run_stoppable w job) with
+  | None -> no "it continues" !goes_on
+  | Some () -> Alcotest.fail "it returned"
+
+let forever _ = Promise.await (Promise.create ())
+
+let answers outcome f w =
+  let begun = Promise.create () and found = ref None in
+  let job token =
+    Promise.fill begun ();
+    f token
+  in
+  cancelled
+    (fun () ->
+      found :=
+        Some
+          (match run_stoppable w job with v -> Ok v | exception e -> Error e);
+      Tasks.yield ();
+      Alcotest.fail "it continued")
+    begun;
+  yes "its outcome" (!found = Some outcome)
+
+let returns token = try compute token with Cancelled -> 7
+let fails token = try compute token with Cancelled -> raise Boom
+let cancelled_by_host = answers (Error Fifo.Cancelled) compute
+
+(* The wait is protected, so it goes on, and the next one doesn't. *)
+let protected w =
+  let begun = Promise.create () and gate = Promise.create () in
+  let seen = ref [] in
+  let see v = seen := v :: !seen in
+  let promise, cancel =
+    submit_stoppable w (fun token ->
+        Promise.fill begun ();
+        Tasks.protect (fun () -> Promise.await gate);
+        see (is_stopped token);
+        see (Tasks.is_cancelled ());
+        try Tasks.yield () with Cancelled -> raise Boom)
+  in
+  Promise.await begun;
+  run w ignore;
+  no "it has begun" (cancel ());
+  run w ignore;
+  no "it waits" (Promise.is_resolved promise);
+  Promise.fill gate ();
+  failed promise Boom;
+  yes "stopped" (!seen = [ true; true ])
+
+let told f w =
+  let begun = Promise.create () in
+  let promise, cancel =
+    submit_stoppable w (fun token ->
+        Promise.fill begun ();
+        f token)
+  in
+  Promise.await begun;
+  no "it has begun" (cancel ());
+  no "still" (cancel ());
+  failed promise Cancelled;
+  no "it has ended" (cancel ())
+
+let withdrawn w =
+  let free = occupy w in
+  let promise, cancel =
+    submit_stoppable w (fun _ -> Alcotest.fail "it began")
+  in
+  yes "in time" (cancel ());
+  no "twice" (cancel ());
+  failed promise Cancelled;
+  free ();
+  run w ignore
+
+(* --- The end ---------------------------------------------------------------------- *)
+
+let awaits_all () =
+  let ended = Atomic.make 0 in
+  let rec grow w n () =
+    if n > 0 then begin
+      ignore (submit w (grow w (n - 1)) : unit Promise.t);
+      Tasks.yield ();
+      ignore (submit w (grow w (n - 1)) : unit Promise.t)
+    end;
+    Atomic.incr ended
+  in
+  with_workers ~domains:2 (fun w -> grow w 6 ());
+  int "jobs" 127 (Atomic.get ended)
+
+let tells () =
+  let w = ref None in
+  let job =
+    with_workers ~domains:1 ~grace:0.01 @@ fun workers ->
+    w := Some workers;
+    held workers (Promise.create ()) ignore
+  in
+  failed job Cancelled;
+  let late = submit (Option.get !w) (fun () -> Alcotest.fail "it began") in
+  yes "at once" (Promise.is_resolved late);
+  failed late Lost;
+  raises "run" Lost (fun () -> run (Option.get !w) ignore)
+
+(* The second job would begin after the first one has ended. *)
+let tells_computing () =
+  let jobs =
+    with_workers ~domains:1 ~grace:0.01 @@ fun w ->
+    let first = fst (submit_stoppable w compute) in
+    [ first; submit w (fun () -> Alcotest.fail "it began") ]
+  in
+  List.iter (fun job -> failed job Cancelled) jobs
+
+(* The first job never checks, so those behind it never begin. Later it waits, protected, and
+   continues, although nobody waits for its promise any more. *)
+let loses () =
+  let release = Atomic.make false and gate = Promise.create () in
+  let ended = Promise.create () and w = ref None in
+  let stubborn begun () =
+    Promise.fill begun ();
+    while not (Atomic.get release) do
+      Domain.cpu_relax ()
+    done;
+    Tasks.protect (fun () -> Promise.await gate);
+    raises "lost" Lost (fun () -> run (Option.get !w) ignore);
+    Promise.fill ended ()
+  in
+  let jobs =
+    with_workers ~domains:1 ~grace:0.01 @@ fun workers ->
+    w := Some workers;
+    let waiting = held workers (Promise.create ()) ignore in
+    let begun = Promise.create () in
+    let first = submit workers (stubborn begun) in
+    Promise.await begun;
+    let second = submit workers (fun () -> Alcotest.fail "it began") in
+    [ waiting; first; second ]
+  in
+  List.iter (fun job -> failed job Lost) jobs;
+  let late = submit (Option.get !w) (fun () -> Alcotest.fail "it began") in
+  yes "at once" (Promise.is_resolved late);
+  failed late Lost;
+  Atomic.set release true;
+  Promise.fill gate ();
+  Promise.await ended;
+  eventually "the workers end" (fun () ->
+      match Promise.peek (submit (Option.get !w) ignore) with
+      | Some (Error Lost) -> true
+      | Some _ | None -> false)
+
+let without_bound () =
+  let gate = Promise.create () and fill = ref ignore in
+  let job =
+    with_workers ~domains:1 ~grace:Float.infinity @@ fun w ->
+    let job = held w gate (fun () -> 3) in
+    fill := thread (fun () -> Promise.fill gate ());
+    job
+  in
+  int "it has ended" 3 (Promise.await job);
+  !fill ()
+
+let raises_through () =
+  let ended = ref false in
+  raises "of the function" Boom (fun () ->
+      with_workers ~domains:1 (fun w ->
+          ignore
+            (submit w (fun () ->
+                 Tasks.sleep 0.001;
+                 ended := true)
+              : unit Promise.t);
+          raise Boom));
+  yes "the job has ended" !ended
+
+let arguments () =
+  let invalid what message f = raises what (Invalid_argument message) f in
+  invalid "domains" "Workers.with_workers: domains must be at least 1, not 0"
+    (fun () -> with_workers ~domains:0 ignore);
+  invalid "grace" "Workers.with_workers: grace must be at least 0, but is -1"
+    (fun () -> with_workers ~grace:(-1.) ignore);
+  invalid "grace" "Workers.with_workers: grace must be at least 0, but is nan"
+    (fun () -> with_workers ~grace:Float.nan ignore);
+  with_workers (fun w -> run w ignore)
+
+(* Those that were started must end. Otherwise the second call could start none. *)
+let too_many () =
+  for _ = 1 to 2 do
+    match with_workers ~domains:1_000 ignore with
+    | () -> Alcotest.fail "it started 1,000 domains"
+    | exception Failure _ -> with_workers ~domains:2 (fun w -> run w ignore)
+  done
+
+(* --- Races ------------------------------------------------------------------------ *)
+
+(* Threads submit while workers end, and each promise is resolved. *)
+let submit_while_ending () =
+  let current = Atomic.make None and stop = Atomic.make false in
+  let submitted = Atomic.make 0 in
+  let submitter () =
+    while not (Atomic.get stop) do
+      match Atomic.get current with
+      | None -> Thread.yield ()
+      | Some w -> (
+          Atomic.incr submitted;
+          let _, cancel = submit_stoppable w (fun _ -> Tasks.yield ()) in
+          if Atomic.get submitted land 1 = 0 then ignore (cancel () : bool);
+          match run w Tasks.yield with
+          | () -> ()
+          | exception (Lost | Cancelled) -> Thread.yield ())
+    done
+  in
+  let join_domain = domain submitter and join_thread = thread submitter in
+  for i = 1 to Race.often 30 do
+    let grace = if i land 1 = 0 then 0. else 1. in
+    with_workers
+      ~domains:(1 + (i land 1))
+      ~grace
+      (fun w ->
+        Atomic.set current (Some w);
+        run w ignore)
+  done;
+  Atomic.set stop true;
+  join_domain ();
+  join_thread ();
+  yes "some were submitted" (Atomic.get submitted > 0)
+
+let cancel_at_random () =
+  Fifo.run @@ fun () ->
+  with_workers ~domains:2 @@ fun w ->
+  let count = Atomic.make 0 in
+  let job token =
+    Atomic.incr count;
+    Fun.protect ~finally:(fun () -> Atomic.decr count) @@ fun () ->
+    for _ = 1 to 5 do
+      check token;
+      Tasks.sleep 0.0002
+    done
+  in
+  let one i =
+    let seconds = float (i mod 17) *. 0.0001 in
+    ignore (Tasks.with_timeout seconds (fun () -> run_stoppable w job))
+  in
+  for _ = 1 to Race.often 3 do
+    Tasks.iter one (List.init 100 Fun.id);
+    int "none outlives its call" 0 (Atomic.get count)
+  done
+
+(* --- Signal handlers -------------------------------------------------------------- *)
+
+(* At whatever moment a handler raises in [submit], the job runs at most once, the workers
+   continue, and the end waits for nothing. *)
+let submit_interrupted () =
+  let rec from n =
+    let runs = Atomic.make 0 in
+    let outcome =
+      with_workers ~domains:1 ~grace:Float.infinity (fun w ->
+          let outcome =
+            Moments.at n (fun () -> submit w (fun () -> Atomic.incr runs))
+          in
+          Moments.unwatched (fun () -> run w ignore);
+          outcome)
+    in
+    let runs = Atomic.get runs in
+    (match outcome with
+    | Ok promise ->
+        Promise.await promise;
+        int "it ran" 1 runs
+    | Error Moments.Interrupt -> yes "at most once" (runs <= 1)
+    | Error e -> raise e);
+    if Moments.was_raised () then from (n + 1)
+  in
+  from 1
+
+(* A handler raises in the resumer of a job. *)
+let resume_interrupted () =
+  let rec from n =
+    with_workers ~domains:1 ~grace:Float.infinity (fun w ->
+        let gate = Promise.create () in
+        let job = held w gate (fun () -> n) in
+        run w ignore;
+        let outcome = Moments.at n (fun () -> Promise.fill gate ()) in
+        (match outcome with
+        | Ok () | Error Moments.Interrupt -> ()
+        | Error e -> raise e);
+        ignore (Promise.try_fill gate () : bool);
+        int "it continued" n (Promise.await job));
+    if Moments.was_raised () then from (n + 1)
+  in
+  from 1
+
+let () =
+  let test_one name f = test name (one f) in
+  Check.run "Workers"
+    [
+      ( "jobs",
+        [
+          test_one "results" results;
+          test_one "nested" nested;
+          test_one "a job that waits frees its worker" waits;
+          test_one "order" in_order;
+          test_one "turns" yields;
+          test_one "tasks and loops in a job" tasks;
+          test_one "an effect without a handler" unhandled;
+          test_one "functions of a promise raise" callbacks;
+          test "a mutex" excludes;
+          test "meetings" meet;
+          test_one "memory" forgets;
+        ] );
+      ( "cancelled callers",
+        [
+          test_one "run withdraws" (withdraws run);
+          test_one "run_stoppable withdraws"
+            (withdraws (fun w f -> run_stoppable w (fun _ -> f ())));
+          test_one "run leaves the job" continues;
+          test_one "it computes" (on_stop compute);
+          test_one "it waits" (on_stop forever);
+          test_one "its value counts" (answers (Ok 7) returns);
+          test_one "its failure counts" (answers (Error Boom) fails);
+          test_one "the host's exception" cancelled_by_host;
+          test_one "protected" protected;
+          test_one "told while it computes" (told compute);
+          test_one "told while it waits" (told forever);
+          test_one "withdrawn" withdrawn;
+        ] );
+      ( "the end",
+        [
+          test "all jobs are awaited" awaits_all;
+          test "a job that waits is told" tells;
+          test "a job that computes is told" tells_computing;
+          test "jobs are lost" loses;
+          test "without a bound" without_bound;
+          test "the function raises" raises_through;
+          test "arguments" arguments;
+          test "a domain can't be started" too_many;
+        ] );
+      ( "races",
+        [
+          test "submitting while workers end" submit_while_ending;
+          test "cancelling at random" cancel_at_random;
+        ] );
+      ( "signal handlers",
+        [
+          test "submit" submit_interrupted; test "a resumer" resume_interrupted;
+        ] );
+    ]
