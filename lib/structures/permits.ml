@@ -182,10 +182,14 @@ let take request s : _ Step.t =
     Return (entered request s rare, ())
   else Wait
 
-(* Whether the head has come in vain. *)
-let is_over waiters =
+(* Whether the first waiter has come in vain. Waiters that have withdrawn may still be before
+   it. *)
+let rec is_over waiters =
   (not (Waiters.is_empty waiters))
-  && Nudge.is_over (Waiters.head waiters).Waiter.arg.comes
+  &&
+  let w = Waiters.head waiters in
+  if Waiter.is_live w then Nudge.is_over w.arg.comes
+  else is_over (Waiters.tail waiters)
 
 (* [request] is that of the first waiter. *)
 let is_within_round request rare =

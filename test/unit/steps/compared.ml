@@ -233,8 +233,12 @@ let one_run random (Structure { name; ops; roles; make }) =
 
 let runs = 400
 
-let compared i structure () =
-  let random = Concord_test_support.Race.random i in
+let compared ?seed i structure () =
+  let random =
+    match seed with
+    | None -> Concord_test_support.Race.random i
+    | Some seed -> Random.State.make [| seed; i |]
+  in
   for _ = 1 to runs do
     one_run random structure
   done
