@@ -1,6 +1,6 @@
 (* A handler in C counts each signal and writes a byte to a pipe
    ([lib/stub/caught_signals.c]). One thread of the process reads the pipe, and checks the
-   counts for all waiters. So no OCaml code runs in a signal handler. *)
+   counts for all waiters. So no OCaml code runs when a signal comes. *)
 module Caught = Concord_stub.Caught_signals
 
 (* [check] finds out whether a signal has come. Only the thread that reads the pipe calls it.
@@ -13,7 +13,7 @@ type waiter = {
 }
 
 (* [this_process] is replaced once in each process, by the first thread that waits for a signal
-   there. The descriptors are never closed, because a signal handler may be about to write to
+   there. The descriptors are never closed, because the handler may be about to write to
    them. *)
 type process = {
   number : int;
@@ -114,7 +114,7 @@ let withdraw process w =
         List.iter (release ~every:w.every) w.caught;
         wake process
 
-(* If a signal handler raises, [withdraw] has not begun or has ended, so it can be repeated. *)
+(* Unbroken, because otherwise the signal is caught forever. *)
 let rec surely_withdraw process w =
   try Signals.while_blocked (fun _ -> withdraw process w)
   with e ->
@@ -160,7 +160,7 @@ let once signals =
   match Signals.while_blocked (fun _ -> catch ()) with
   | () -> promise
   | exception e ->
-      (* A signal handler raised afterwards, so no code has the promise. *)
+      (* It failed, or was done. No code has the promise. *)
       let backtrace = Printexc.get_raw_backtrace () in
       ignore (Promise.try_fail ~backtrace promise e : bool);
       Printexc.raise_with_backtrace e backtrace
@@ -184,9 +184,14 @@ let with_watch signal f =
     added := Some (process, w);
     add process w
   in
+  (* Unbroken, so it doesn't end in a call. *)
   let finish () =
-    Option.iter (fun (process, w) -> surely_withdraw process w) !added;
-    Watch.close watch
+    match !added with
+    | Some (process, w) ->
+        surely_withdraw process w;
+        Watch.close watch;
+        ()
+    | None -> ()
   in
   match
     Signals.while_blocked (fun _ -> catch ());

@@ -115,6 +115,16 @@ let rec cancel t key =
 
 (* --- Calling -------------------------------------------------------------- *)
 
+(* Unbroken, because the action is out of [t], and another task may wait for it. After 16
+   exceptions the action itself must be the cause. *)
+let rec call tries action =
+  match action () with
+  | () -> ()
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      if tries > 0 then call (tries - 1) action;
+      Printexc.raise_with_backtrace e backtrace
+
 let rec run_due t ~now =
   let before = Atomic.get t in
   if before.until < never (* otherwise [t] has no action *) then
@@ -123,22 +133,8 @@ let rec run_due t ~now =
         let after =
           { before with actions = Actions.remove key before.actions }
         in
-        let is_mine = ref false in
-        begin match
-          is_mine := Atomic.compare_and_set t before after;
-          if !is_mine then action ()
-          else
-            (* Another action was added or removed, or another thread has removed this one. *)
-            ()
-        with
-        | () -> ()
-        | exception e ->
-            (* A signal handler raised, perhaps before the action was called. A task may be
-               waiting for the action, so it is called again. *)
-            let backtrace = Printexc.get_raw_backtrace () in
-            if !is_mine then action ();
-            Printexc.raise_with_backtrace e backtrace
-        end;
+        (* Otherwise another action was added or removed, or another thread calls this one. *)
+        if Atomic.compare_and_set t before after then call 16 action;
         run_due t ~now
     | Some _ | None -> ()
 

@@ -57,8 +57,8 @@ val run_due : 'wake t -> now:(unit -> int) -> unit
 (** [run_due t ~now] removes the actions that are due, one after the other in
     the order of their deadlines, and calls each of them.
 
-    - {b Raises} [e] if an action or a signal handler raises [e]. In that case,
-      the action is called once more, but later actions stay in [t]. *)
+    - {b Raises} [e] if an action raises [e]. In that case, the action is called
+      again, up to 16 times, and later actions stay in [t]. *)
 
 val may_be_due : 'wake t -> now:int -> bool
 (** [may_be_due t ~now] is [false] if {!run_due} has nothing to do. It costs one

@@ -86,8 +86,8 @@ let start_for key =
     Deadlines.start_failed deadlines key;
     Printexc.raise_with_backtrace e backtrace
 
-(* After [start_sleeper], other threads assume that the sleeper exists. So no signal handler
-   may raise between it and the start. *)
+(* Unbroken from [start_sleeper] to the start, because other threads assume that the sleeper
+   exists. *)
 let start_surely ~process =
   Signals.while_blocked @@ fun _ ->
   if Deadlines.start_sleeper deadlines ~process then start_for None

@@ -226,6 +226,21 @@ let watch_and_once () =
       int "alone" 2 (fst (Watch.changed count ~since:seen)));
   is_restored ()
 
+exception Tick
+
+let watch_and_handlers () =
+  let count = ref 0 in
+  let ends = Unix.gettimeofday () +. 0.5 in
+  Interrupting.run ~by:Tick ~count (fun () ->
+      while Unix.gettimeofday () < ends do
+        Signal.with_watch usr1 (fun _ ->
+            for i = 1 to 20 do
+              ignore (Sys.opaque_identity (ref i) : int ref)
+            done)
+      done);
+  yes "handlers raised" (!count > 0);
+  is_restored ()
+
 let once_outlives_watch () =
   let p = Signal.with_watch usr1 (fun _ -> Signal.once [ usr1 ]) in
   send usr1;
@@ -409,7 +424,8 @@ let () =
            test "it raises" watch_raises;
            test "beside a promise" watch_and_once;
            test "before a promise" once_outlives_watch;
-         ] );
+         ]
+         @ Interrupting.only (test "handlers that raise" watch_and_handlers) );
        ( "the handler",
          test "no reader" without_reader
          :: Concord_test_proc.only "whether a process sleeps"
