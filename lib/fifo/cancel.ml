@@ -1,7 +1,7 @@
 open Task
 open Ready
 
-(* A signal handler may add one meanwhile, so check that the list is still the same. *)
+(* A handler may add one meanwhile, so check that the list is still the same. *)
 let rec add_doomed s wait =
   let before = s.doomed in
   let after = wait :: before in

@@ -1,8 +1,7 @@
 (** Cancelling tasks and scopes.
 
-    If a signal handler raises in one of these functions, the function has done
-    its work nevertheless. If another thread has called it, it has done nothing.
-*)
+    Unbroken in the loop's thread. If another thread has called such a function,
+    and it raises, it has done nothing. *)
 
 val task : Task.t -> unit
 (** Any thread may call it. If the task is the first one, this cancels the

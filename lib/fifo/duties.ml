@@ -9,8 +9,7 @@ let rec oldest_first later = function
   | Cancel (task, rest) -> oldest_first (Cancel (task, later)) rest
   | Stop (scope, rest) -> oldest_first (Stop (scope, later)) rest
 
-(* If a request to cancel is interrupted after it has been handled, it is handled again, which
-   does nothing. *)
+(* Unbroken. To handle a request to cancel again does nothing. *)
 let rec handle_due s =
   match s.due with
   | Nothing -> ()
@@ -26,7 +25,7 @@ let rec handle_due s =
       s.due <- rest;
       handle_due s
 
-(* A signal handler may interrupt this after each step. Then it is called again. *)
+(* Unbroken, because it is called again. *)
 let[@inline never] empty_inbox s =
   handle_due s;
   if s.taken == Nothing then s.taken <- Atomic.exchange s.inbox Nothing;
@@ -45,8 +44,7 @@ let rec unwind_next s =
       s.unwinding <- rest;
       unwind_next s
 
-(* A signal handler may cancel another task meanwhile, so check that the list is still the
-   same. *)
+(* A handler may cancel another task meanwhile, so check that the list is still the same. *)
 let rec take_doomed s =
   let before = s.doomed in
   let oldest = List.rev before in

@@ -1,15 +1,15 @@
 (** The work of a loop besides continuing tasks.
 
-    An exception of a signal handler may interrupt each of these functions. Then
-    it is called again, and nothing is lost or done twice. *)
+    Unbroken: each of these functions can be called again, and nothing is lost
+    or done twice. *)
 
 val empty_inbox : Task.scheduler -> unit
 (** Handles the requests of other threads, in their order. *)
 
 val periodic : Task.scheduler -> bool
 (** Does the work that is not urgent, for timers that are due, for tasks that
-    were cancelled lazily, and for failures that are old. If the loop was
-    interrupted, it first stops the outermost scope. Call it when
+    were cancelled lazily, and for failures that are old. If an exception ends
+    the run, it first stops the outermost scope. Call it when
     {!Task.scheduler.poll_at} is reached, which it moves on. It is [false] if
     the loop has to be left (see {!is_native}). *)
 

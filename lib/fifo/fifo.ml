@@ -43,18 +43,9 @@ let fail promise e =
 let fork_promise f =
   let promise = Promise.create () in
   let fill () =
-    match
-      match f () with
-      | v -> ignore (Promise.try_fill promise v : bool)
-      | exception e -> fail promise e
-    with
-    | () -> ()
-    | exception e -> (
-        (* a signal handler raised, before the promise was filled or after *)
-        Ready.surely fail promise e;
-        match Promise.peek promise with
-        | Some (Error kept) when kept == e -> ()
-        | Some _ | None -> raise e)
+    match f () with
+    | v -> ignore (Promise.try_fill promise v : bool)
+    | exception e -> fail promise e
   in
   let task = fork_as "fork_promise" fill in
   if Waits.are_kept () then Joins.fills task promise;
@@ -235,16 +226,13 @@ let open_scope s body =
 (* Each scheduler has its own record, because the library distinguishes schedulers by it. *)
 let scopes s = Suspend.{ scope = (fun body -> open_scope s body) }
 
-(* The caller continues in the context in which [f] has ended, as if it had called [f] itself. A
-   signal handler may interrupt this, so the context is restored again. *)
+(* The caller continues in the context in which [f] has ended, as if it had called [f] itself. *)
 let run_in_context s f =
   let ended_in = ref s.contexts.(0) in
   let f () =
     finally f ~finally:(fun () -> ended_in := Context.save s.context)
   in
-  finally
-    (fun () -> Loop.run s f)
-    ~finally:(fun () -> Ready.surely (fun () () -> !ended_in ()) () ())
+  finally (fun () -> Loop.run s f) ~finally:(fun () -> !ended_in ())
 
 let run_scheduler s f =
   s.scopes <- scopes s;

@@ -59,16 +59,9 @@ val run : ?cancellation:[ `Eager | `Lazy ] -> (unit -> 'a) -> 'a
       another [run] waits as a task of the loop around it. So while no task of
       the innermost loop is ready, resuming one costs one more suspension for
       each level. So does an effect that a handler around all of them handles.
-    - {b Signals}. If a handler raises ([Sys.catch_break]), or a finaliser, it
-      interrupts the code that runs. If that is a task, or an operation in which
-      a task is about to suspend, the exception is raised there, and the
-      operation has done nothing. If it is the scheduler, or the scheduler waits
-      in its host, all tasks are cancelled, and [run] raises the exception when
-      they have ended. If there are several such exceptions, [run] raises one.
-      No task is abandoned. (The bytecode interpreter runs handlers at more
-      places, and so does code of OCaml 5.1 and 5.2. There a task that is
-      interrupted just as it suspends or continues may end without being
-      unwound, and an item that it was given is lost.)
+    - {b Signals}. If a handler or a finaliser raises, for example that of
+      [Sys.catch_break], its exception may be raised in a task or end [run]. See
+      the page on {{!/concord/threads}threads}.
     - {b Raises} [e] if [f] raised [e], after the other tasks were cancelled and
       have ended.
     - {b Raises} [e] if a task raised [e] and no task called {!join} on it. The
@@ -166,9 +159,9 @@ val cancel : handle -> unit
     and {!run} raises {!Cancelled} when they have ended. This holds even if the
     first task does not suspend again, and if it has ended before the others.
 
-    - {b Suspends} never. Any task, thread, domain or signal handler may call
-      it. From another thread the request is passed to the scheduler, and a
-      resumption that comes earlier wins.
+    - {b Suspends} never. Any task, thread or domain may call it. From another
+      thread the request is passed to the scheduler, and a resumption that comes
+      earlier wins.
     - {b Cost}: O(1), or O(n) for the first task of [n] tasks and scopes. *)
 
 val join : handle -> unit
@@ -250,8 +243,7 @@ module Scope : sig
   (** [cancel scope] cancels the tasks and the body of [scope], as {!val:cancel}
       does a task. Nothing else is cancelled.
 
-      - {b Suspends} never. Any task, thread, domain or signal handler may call
-        it.
+      - {b Suspends} never. Any task, thread or domain may call it.
       - {b Cost}: O(n), for [n] tasks and scopes in it. *)
 end
 

@@ -39,8 +39,8 @@ let[@inline never] fail s continuation exn =
       note s another;
       discontinue continuation exn
 
-(* The cancellation is checked only after [block] has returned. If a signal handler cancelled
-   the task while [block] runs, a value that [block] returns would be lost. *)
+(* The cancellation is checked only after [block] has returned. If the task were cancelled while
+   [block] runs, a value that [block] returns would be lost. *)
 let[@inline] wait s task =
   s.current <- -1;
   s.last <- task.number;
@@ -183,8 +183,8 @@ let[@inline] handles (type a) s (e : a Effect.t) =
   | Suspend.Protect | Suspend.Scopes | Suspend.Ask _ -> true
   | _ -> is_innermost s
 
-(* While the program searches for leaks, only the resumer keeps the continuation alive. If a
-   signal handler raises here, the task gets the exception. *)
+(* While the program searches for leaks, only the resumer keeps the continuation alive.
+   Unbroken: the task gets the exception. *)
 let[@inline never] suspend_guarded (type a) s
     (block : a Suspend.resumer -> a option)
     (continuation : (a, unit) continuation) =
@@ -223,12 +223,10 @@ let perform_guarded (type a) s (e : a Effect.t) (k : (a, unit) continuation) =
 
 (* --- While waits are kept, or the program is traced -------------------------- *)
 
-(* Called in the new task. Even if a signal handler raises while the origin is noted, the task
-   runs, because other tasks may wait for its result. *)
+(* Called in the new task. *)
 let forked s origin f () =
   let child () = Joins.who_is (Task.current s) in
-  (try note_origin s origin
-   with e -> Late.keep e (Printexc.get_raw_backtrace ()));
+  note_origin s origin;
   Forks.run origin ~ask:child f
 
 (* [k] is the continuation of the parent. *)

@@ -29,8 +29,8 @@ val performed :
 
 val failed :
   Task.scheduler -> ('a, unit) Effect.Deep.continuation -> exn -> unit
-(** The current task has performed an effect, and a signal handler has raised
-    this exception. Call it last. *)
+(** The current task has performed an effect, and this exception came at the
+    beginning of the handler, before the code is unbroken. Call it last. *)
 
 val ended : Task.scheduler -> unit
 (** The current task has ended, as its wait shows. Call it last. *)

@@ -5,8 +5,7 @@ open Effect.Deep
 
 (* --- Tasks ---------------------------------------------------------------- *)
 
-(* Called on the task's own stack. It records how the task has ended before a signal handler
-   may interrupt the loop. *)
+(* Called on the task's own stack. It records how the task has ended. Unbroken. *)
 let begin_ s =
   match Array.unsafe_get s.waits s.current with
   | Start f -> (
@@ -21,8 +20,8 @@ let begin_ s =
           s)
   | _ -> assert false (* the interface requires [Start] *)
 
-(* Restores the host's context of the task that [pop] returns next. This calls unknown code,
-   which may be interrupted, so it comes before [pop]. Only the loop takes tasks out of the
+(* Restores the host's context of the task that [pop] returns next. This calls unknown code, so
+   it comes before [pop]. Only the loop takes tasks out of the
    ring, so the next task stays the next. *)
 let[@inline never] prepare_context s =
   if s.first_ready < s.next_free then
@@ -122,9 +121,9 @@ let rec turns s =
 
 (* Runs until the loop must wait, is over, or a task has performed a foreign effect.
 
-   If a signal handler raises in [Domain_local_await] itself, our entry stays in its table.
-   Then a task that waits in this thread would take us for the innermost scheduler. So [turns]
-   polls last, because pending signals are then handled there. *)
+   If an exception comes in [Domain_local_await] itself, our entry stays in its table. Then a
+   task that waits in this thread would take us for the innermost scheduler. So [turns] polls
+   last, because pending signals are then handled there. *)
 let enter s =
   let in_loop () =
     s.thread <- this_thread ();
@@ -150,8 +149,8 @@ let enter s =
                sleep
 
    The loop announces that it sleeps before it checks for work the last time. A thread that
-   posts reads [s.sleep] afterwards. So one of the two sees the other (H4). A signal handler in
-   the loop's thread posts as other threads do once the loop was left. The loop
+   posts reads [s.sleep] afterwards. So one of the two sees the other (H4). A handler in the
+   loop's thread posts as other threads do once the loop was left. The loop
    sees everything that it did before. *)
 let block s resumer =
   let asleep = Asleep resumer in
@@ -164,8 +163,7 @@ let suspend_protected s =
   Suspend.protect (fun () -> Reach.suspend_loop (block s))
 
 (* A host may raise again and again, although the task is protected. Such a host can't suspend
-   its task (it is Eio, without its plug-in), so the thread waits instead. A signal handler
-   rarely raises twice. *)
+   its task (it is Eio, without its plug-in), so the thread waits instead. *)
 let sleep_cancelled s =
   try suspend_protected s with
   | Leaks.Never_resumed as e -> raise_notrace e

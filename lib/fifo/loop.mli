@@ -12,10 +12,10 @@ val run : Task.scheduler -> (unit -> unit) -> unit
 (** [run scheduler f] runs [f] as the first task, and the loop until the
     outermost scope is empty.
 
-    If the host raises in the task that runs the loop, or a signal handler
-    raises in the loop itself, the outermost scope is stopped, and the exception
-    is re-raised at the end. (If it comes before the first task has started, it
-    is raised at once.)
+    If the host raises in the task that runs the loop, or an exception comes in
+    the loop itself, the outermost scope is stopped, and the exception is
+    re-raised at the end. (If it comes before the first task has started, it is
+    raised at once.)
 
     If the loop always has something to do, it lets the other tasks of its host
     run every 10 ms. Wherever the loop leaves control to its host, it has left

@@ -3,8 +3,8 @@ open Task
 let this_domain () = (Domain.self () :> int)
 let this_thread () = Thread.id (Thread.self ())
 
-(* Threads of one domain switch, and signal handlers run, only at polls and allocations. The
-   functions marked [@poll error] have none, so they are atomic between these threads. If
+(* Threads of one domain switch only at polls and allocations. The functions marked [@poll
+   error] have none, so they are atomic between these threads, and unbroken. If
    [s.domain] is the calling thread's domain, no other domain is using the ring. A thread never
    changes its domain, so the caller may determine it before.
 
@@ -77,8 +77,8 @@ let[@poll error] [@inline never] leave_spin s number decision undecided spun_on
     Ready
   end
 
-(* Call this if the ring is full. Then nothing can be pushed meanwhile, unless a signal handler
-   grows the ring first. In that case, [larger] is dropped. *)
+(* Call this if the ring is full. Then nothing can be pushed meanwhile, unless a handler grows
+   the ring first. In that case, [larger] is dropped. *)
 let[@inline never] grow s =
   let ring = s.ring in
   let size = Array.length ring in
@@ -106,8 +106,7 @@ let rec post s message =
     (* another thread posted, or the loop emptied the inbox *)
     post s message
 
-(* The second call is not a tail call, and this is not a loop. Otherwise a signal handler would
-   run there, and raise outside the exception handler. *)
+(* Unbroken, so the second call is not a tail call, and this is not a loop. *)
 let rec surely f a b =
   let paid = ref false in
   match

@@ -12,7 +12,7 @@ val is_empty : Task.scheduler -> bool
 
 val is_idle : Task.scheduler -> bool
 (** [true] if it is empty, and there is nothing else to do either. Every request
-    of a signal handler or another thread makes it [false]. *)
+    from elsewhere makes it [false]. *)
 
 (** {2 For the thread that runs the loop} *)
 

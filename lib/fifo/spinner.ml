@@ -12,8 +12,8 @@ open Ready
    an outcome  never (terminal), except those of lazy cancelling
 
    [s.spins_on] is the number of the task on whose decision the loop spins, or -1. Debt: the
-   loop leaves the decision before it does anything else. So does a signal handler that cancels
-   on top of the loop. If the wait was decided meanwhile, it then makes the task ready.
+   loop leaves the decision before it does anything else. So does a callback that cancels on
+   top of the loop. If the wait was decided meanwhile, it then makes the task ready.
 
    The decision exists in any case. Everything else that another thread changes is elsewhere in
    memory: the inbox, the posted message, and whether the loop sleeps. Moving each of them to

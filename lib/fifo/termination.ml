@@ -1,7 +1,7 @@
 open Task
 
-(* The end of a task has several steps. A step does nothing if it was already done. The steps
-   are repeated until no signal handler raises. *)
+(* The end of a task has several steps. A step does nothing if it was already done.
+   Unbroken, because the steps are repeated. *)
 
 let leave s task =
   let home = Members.home task in
@@ -40,9 +40,8 @@ let rec drop_observed = function
   | { task; _ } :: rest when is_observed task -> drop_observed rest
   | failures -> failures
 
-(* The failure is recorded before the promise is resolved. In the other order, a signal handler
-   could raise in between. Then [settle] would be repeated, but find the promise resolved, and
-   never record the failure. *)
+(* Unbroken. The failure is recorded before the promise is resolved. In the other order, a
+   repeated [settle] could find the promise resolved, and never record the failure. *)
 let record s home ({ task; _ } as failure) =
   match home.failures with
   | { task = latest; _ } :: _ when latest == task -> ()

@@ -1,8 +1,7 @@
 (** The end of a task, which resumes the tasks that wait for it, and records its
     failure.
 
-    If a signal handler raises in one of these functions, the exception is
-    noted, and the function does its work nevertheless. *)
+    Unbroken: an exception that comes in one of these functions is noted. *)
 
 val returned : Task.scheduler -> unit
 (** The current task has returned. It leaves its home, and the tasks that joined

@@ -26,15 +26,6 @@ let rec close_all failures rest =
       call failures close;
       close_all failures rest
 
-(* Only a signal handler's exception is raised. A function that it interrupted was called, so it
-   isn't called again. *)
-let rec surely_close_all failures rest =
-  try close_all failures rest
-  with e ->
-    let backtrace = Printexc.get_raw_backtrace () in
-    surely_close_all failures rest;
-    Printexc.raise_with_backtrace e backtrace
-
 let run ?(close = []) ~stop ~grace main =
   if not (grace >= 0.) then
     invalid_arg
@@ -56,13 +47,8 @@ let run ?(close = []) ~stop ~grace main =
             (ended, true)
         | exception e ->
             let backtrace = Printexc.get_raw_backtrace () in
-            (* If a signal handler raised, the functions may still wait, but not longer than in
-               an orderly shutdown. *)
-            (try ignore (Tasks.with_timeout grace close_all : unit option)
-             with _ -> ());
-            (* If this task was cancelled, the line above has called no function. They are
-               called now, but can't wait. *)
-            surely_close_all failures rest;
+            (* This task was cancelled, so the functions can't wait. *)
+            close_all ();
             Printexc.raise_with_backtrace e backtrace)
   in
   let ended, cut_short =
@@ -72,7 +58,7 @@ let run ?(close = []) ~stop ~grace main =
         let backtrace = Printexc.get_raw_backtrace () in
         (* If this task was cancelled before, the scope has not begun [main], and no function
            was called. *)
-        surely_close_all failures rest;
+        close_all ();
         Printexc.raise_with_backtrace e backtrace
   in
   let failures = List.rev !failures in

@@ -14,9 +14,7 @@
    Failed    close         Ended
    Ended     never (terminal)
 
-   * After this change, the task must cancel the host's scope. If a signal handler raises
-   before it has done that, there are two cases. Either the exception ends the task, and the
-   host sees that. Or [cancel] raises the exception, and can be called again. *)
+   * After this change, the task must cancel the host's scope. *)
 type state =
   | Running
   | Stopped

@@ -19,7 +19,6 @@ let keep t body mask () =
       ignore (Promise.try_fail ~backtrace t.ready e : bool);
       ignore (Promise.try_fail ~backtrace t.over e : bool)
 
-(* All signals are blocked here, so a signal handler raises before or after this function. *)
 let start t body started mask =
   started := true;
   match Thread.create (keep t body mask) () with
@@ -28,32 +27,10 @@ let start t body started mask =
       Promise.fail t.over e;
       raise e
 
-(* This is a recursion and not a loop, because a signal handler could run at the beginning of
-   the loop's turn, and raise outside of the exception handler. *)
-let rec fill_surely promise =
-  match Promise.try_fill promise () with
-  | (_ : bool) -> ()
-  | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
-      fill_surely promise;
-      Printexc.raise_with_backtrace e backtrace
-
-let await_over t =
+let finish t =
+  ignore (Promise.try_fill t.leave () : bool);
   Suspend.protect (fun () ->
       ignore (Promise.await_result t.over : (unit, exn) result))
-
-(* If a signal handler raises, the wait may not have ended, so it is repeated once. *)
-let finish t =
-  match
-    fill_surely t.leave;
-    await_over t
-  with
-  | () -> ()
-  | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
-      fill_surely t.leave;
-      if not (Promise.is_resolved t.over) then await_over t;
-      Printexc.raise_with_backtrace e backtrace
 
 let within body f =
   let t =

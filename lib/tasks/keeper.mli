@@ -25,17 +25,14 @@ val within : (Signals.mask -> 'r t -> unit) -> ('r -> 'a) -> 'a
 (** [within body f] calls [f r]. It runs [body mask t] in a new thread of the
     calling domain, which fills [t.ready] with [r]. [body] should return soon
     after [t.leave] is filled. [mask] holds the signals that the caller blocks.
-    The thread blocks all signals, because a handler that raises there would
-    keep it from resolving [t.over].
+    The thread blocks all signals, so that it surely resolves [t.over].
 
     - {b Suspends} until [r] is there, where [f] does, and until [t.over] is
       resolved.
     - {b Cancelled} while it waits for [r] or in [f], it raises the exception
       there. The wait for [t.over] is {{!Concord.Tasks.protect}protected}.
     - {b Raises} [e] if [f] raises [e]. Otherwise it raises the exception of
-      [body], or [Sys_error] if the thread can't be started. If a signal handler
-      raises, [within] still waits for [t.over], unless a second handler raises
-      then. *)
+      [body], or [Sys_error] if the thread can't be started. *)
 
 (** {2 A loop in a domain of its own} *)
 

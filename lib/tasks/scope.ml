@@ -15,37 +15,15 @@ type cause =
   | Cancellation of exn * Printexc.raw_backtrace
   | Failure of exn * Printexc.raw_backtrace
 
-let is_like (e, _) (other, _) =
-  Printexc.exn_slot_id e = Printexc.exn_slot_id other
-
 (* Finds out whether an exception is the host's cancellation or a failure. A host raises the
    same exception, perhaps with different arguments, in each suspension of a task that it has
-   cancelled. So a further suspension shows whether the task's exception is of that kind. But
-   either of the two may have come from a signal handler. A handler raises once, and the host
-   in every suspension. So if two suspensions in a row raise the same exception, it is the
-   host's. Any other exception that was raised is a failure.
-
-   [raised] are the exceptions of the suspensions, the latest first, and at the end the
-   exception of the task. *)
-let rec look raised =
-  let oldest_first = List.rev raised in
+   cancelled. So a further suspension shows whether the task's exception is of that kind. *)
+let cause e backtrace =
   match check_cancelled () with
-  | () ->
-      let e, backtrace = List.hd oldest_first in
-      Failure (e, backtrace)
-  | exception e -> (
-      let again = (e, Printexc.get_raw_backtrace ()) in
-      match raised with
-      | latest :: _ :: _ when is_like latest again -> (
-          let is_other r = not (is_like again r) in
-          match List.find_opt is_other oldest_first with
-          | Some (e, backtrace) -> Failure (e, backtrace)
-          | None ->
-              let e, backtrace = List.hd oldest_first in
-              Cancellation (e, backtrace))
-      | _ -> look (again :: raised))
+  | exception again when Printexc.exn_slot_id again = Printexc.exn_slot_id e ->
+      Cancellation (e, backtrace)
+  | () | (exception _) -> Failure (e, backtrace)
 
-let cause e backtrace = look [ (e, backtrace) ]
 let change t after = if Ending.change t.ending after then t.host.cancel ()
 
 let raised t e =
@@ -77,20 +55,11 @@ let fork_promise t f =
   let promise = Promise.create () in
   let fill () =
     match
-      match
-        if Waits.are_kept () then note_filler promise;
-        f ()
-      with
-      | v -> ignore (Promise.try_fill promise v : bool)
-      | exception e -> fail promise e
+      if Waits.are_kept () then note_filler promise;
+      f ()
     with
-    | () -> ()
-    | exception e -> (
-        (* a signal handler raised in between *)
-        Ready.surely fail promise e;
-        match Promise.peek promise with
-        | Some (Error told) when told == e -> ()
-        | Some _ | None -> raise e)
+    | v -> ignore (Promise.try_fill promise v : bool)
+    | exception e -> fail promise e
   in
   fork t fill;
   promise
@@ -109,13 +78,11 @@ let open_scope_unobserved body =
   | Some { scope } -> scope body
   | None -> inside body
 
-(* Called in the new task, which must run even if a signal handler raises here. *)
+(* Called in the new task. *)
 let note_origin origin =
-  try
-    match Reach.question (Who.Forked origin) ~otherwise:false with
-    | Some true -> ()
-    | Some false | None -> Task_id.note_origin (Identify.waker ()) origin
-  with e -> Late.keep e (Printexc.get_raw_backtrace ())
+  match Reach.question (Who.Forked origin) ~otherwise:false with
+  | Some true -> ()
+  | Some false | None -> Task_id.note_origin (Identify.waker ()) origin
 
 let observed (host : Suspend.scope) =
   let fork f =
@@ -137,7 +104,7 @@ type 'a outcome =
   | Returned of 'a
   | Stopped
   | Unwound of exn * Printexc.raw_backtrace
-  | Interrupted of exn * Printexc.raw_backtrace
+  | Raised of exn * Printexc.raw_backtrace
   | Failed of exn * Printexc.raw_backtrace
 
 let run_to_end body =
@@ -149,13 +116,11 @@ let run_to_end body =
   let ended =
     match open_scope run_body with
     | () -> None
-    | exception e ->
-        (* the host has raised, or a signal handler *)
-        Some (e, Printexc.get_raw_backtrace ())
+    | exception e -> Some (e, Printexc.get_raw_backtrace ())
   in
   match (Ending.close ending, ended, !result) with
   | Failed (e, backtrace), _, _ -> Failed (e, backtrace)
-  | _, Some (e, backtrace), _ -> Interrupted (e, backtrace)
+  | _, Some (e, backtrace), _ -> Raised (e, backtrace)
   | Unwound (e, backtrace), None, _ -> Unwound (e, backtrace)
   | Stopped, None, None -> Stopped
   | (Running | Stopped), None, Some v -> Returned v
@@ -165,6 +130,5 @@ let run body =
   match run_to_end body with
   | Returned v -> v
   | Stopped -> raise Cancelled
-  | Unwound (e, backtrace) | Interrupted (e, backtrace) | Failed (e, backtrace)
-    ->
+  | Unwound (e, backtrace) | Raised (e, backtrace) | Failed (e, backtrace) ->
       Printexc.raise_with_backtrace e backtrace

@@ -64,10 +64,6 @@
       cancelled there too, because they are tasks of {!Concord_fifo}. If a host
       starts tasks itself but can't cancel them, they run to their end after a
       failure.
-    - {b Signal handlers}. If a handler raises in a task or in the body, that is
-      a failure, even if the task was already cancelled. If it raises while
-      {!run} waits for the tasks, they are cancelled, and {!run} raises the
-      exception after they have ended.
 
     See also the pages on {{!/concord/eio}Eio} and {{!/concord/picos}Picos}. *)
 
@@ -177,8 +173,8 @@ type 'a outcome =
   | Stopped  (** {!cancel} was called, and then the body was cancelled. *)
   | Unwound of exn * Printexc.raw_backtrace
       (** The host has cancelled a task of the scope, and only that one. *)
-  | Interrupted of exn * Printexc.raw_backtrace
-      (** The host has cancelled the caller, or a signal handler has raised. *)
+  | Raised of exn * Printexc.raw_backtrace
+      (** The host has cancelled the caller. *)
   | Failed of exn * Printexc.raw_backtrace
 
 val run_to_end : (t -> 'a) -> 'a outcome
@@ -190,10 +186,8 @@ val check_cancelled : unit -> unit
 
 type cause =
   | Cancellation of exn * Printexc.raw_backtrace  (** of the host *)
-  | Failure of exn * Printexc.raw_backtrace
-      (** of the task, or of a signal handler *)
+  | Failure of exn * Printexc.raw_backtrace  (** of the task *)
 
 val cause : exn -> Printexc.raw_backtrace -> cause
 (** [cause e backtrace] says what ends the calling task, which has raised [e].
-    It is another exception if the task was cancelled and then a signal handler
-    raised. *)
+*)

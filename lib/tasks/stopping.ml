@@ -1,6 +1,5 @@
-(* The exception is the host's cancellation, or a signal handler's. If it is a cancellation,
-   the host raises it again in the task's next wait, so the answer need not be dropped for
-   it. *)
+(* If the exception is the host's cancellation, the host raises it again in the task's next
+   wait, so the answer need not be dropped for it. *)
 let await ?(start = ignore) promise ~stop ~is_answer =
   match
     start ();

@@ -15,9 +15,8 @@ val await :
     and the task's next wait raises the host's exception. Otherwise [await]
     raises the host's exception.
 
-    If a signal handler raises, even in [start], [await] raises that exception
-    in any case, after the same wait. So [stop] has to resolve [promise] even if
-    [start] has done nothing. *)
+    If [start] raises, [await] raises that exception after the same wait. So
+    [stop] has to resolve [promise] even if [start] has done nothing. *)
 
 val call :
   cancelled:exn ->

@@ -29,14 +29,14 @@ let all fs =
 
 (* --- Tasks that are cancelled --------------------------------------------- *)
 
-(* A value that is there has priority over a cancellation that comes later. But a failure, or a
-   signal handler's exception, is raised even then. *)
+(* A value that is there has priority over a cancellation that comes later. But a failure is
+   raised even then. *)
 let conclude (outcome : unit Scope.outcome) result =
   match (outcome, Atomic.get result) with
   | Failed (e, backtrace), _ -> Printexc.raise_with_backtrace e backtrace
-  | Interrupted (e, backtrace), None | Unwound (e, backtrace), None ->
+  | Raised (e, backtrace), None | Unwound (e, backtrace), None ->
       Printexc.raise_with_backtrace e backtrace
-  | Interrupted (e, backtrace), Some v -> (
+  | Raised (e, backtrace), Some v -> (
       match Scope.cause e backtrace with
       | Cancellation _ -> Some v
       | Failure (e, backtrace) -> Printexc.raise_with_backtrace e backtrace)

@@ -248,10 +248,9 @@ val protect : (unit -> 'a) -> 'a
     the task is cancelled meanwhile, the first suspension after [protect]
     raises.
 
-    Only the innermost host that supports cancellation delays it. In a thread
-    without a scheduler, an exception that a signal handler raises while the
-    thread waits counts as a cancellation. In a Domainslib task, and in an Eio
-    fiber if [concord-eio] isn't linked, [protect] just calls [f].
+    Only the innermost host that supports cancellation delays it. In a
+    Domainslib task, and in an Eio fiber if [concord-eio] isn't linked,
+    [protect] just calls [f].
 
     - {b Suspends} only where [f] does.
     - {b Cost}: one effect. If the host doesn't know
