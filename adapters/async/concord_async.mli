@@ -67,9 +67,7 @@
       exception, for functions of [at_exit] after a job has called [exit], as
       [Async.shutdown] does. There, such operations block the thread until
       another thread, a domain or a timeout wakes it. If nothing can wake it,
-      they raise {!In_job}.
-    - {b Signal handlers} may raise anywhere. A task that was resumed, or was
-      about to be woken, is still woken. *)
+      they raise {!In_job}. *)
 
 (** {2 Starting Async, and passing results} *)
 
@@ -114,8 +112,7 @@ val post : (unit -> 'a Async.Deferred.t) -> 'a Concord.Promise.t
     The promise fails with the exception that [f] raises or sends to its monitor
     first. Later exceptions go to the main monitor.
 
-    - {b Suspends} never, so signal handlers, finalisers and callbacks may call
-      it.
+    - {b Suspends} never.
     - {b Cancelled}. Only the task that awaits the promise is cancelled, and [f]
       continues.
     - {b Order} is that of the calls.

@@ -22,8 +22,8 @@ let this_thread () = Thread.id (Thread.self ())
 let initial_thread = this_thread ()
 
 (* The thread that ended the last cycle, until the next one begins. If this thread runs Async's
-   cycles, it sleeps now, without the lock. So only a signal handler or a finaliser can call from
-   it. That thread writes this, and a thread only compares it with itself. *)
+   cycles, it sleeps now, without the lock. So only a callback from C can call from it. That
+   thread writes this, and a thread only compares it with itself. *)
 let nobody = -1
 let between_cycles = Atomic.make nobody
 
@@ -58,8 +58,8 @@ let pipe = ref None
 let byte = Bytes.make 1 '.'
 let buffer = Bytes.create 64
 
-(* A full pipe wakes Async as well. A signal handler may raise before the byte was written, so
-   then it is written again. A second byte does no harm. *)
+(* Unbroken, because a resumer calls it. A full pipe wakes Async as well, and a second byte does
+   no harm. *)
 let rec ring output =
   match Unix.single_write output byte 0 1 with
   | (_ : int) -> ()
@@ -104,8 +104,8 @@ let begin_once job () =
     job.run ~finally:(fun () -> decr running)
   end
 
-(* If a signal handler raises here, the same message is served again. Then a promise is filled
-   only once, and a job is begun only once. *)
+(* Unbroken: if this raises, the same message is served again. A promise is filled only once,
+   and a job is begun only once. *)
 let wake = function
   | Wake (ivar, v) -> if Ivar.is_empty ivar then Ivar.fill_exn ivar v
   | Job job -> enqueue Execution_context.main (begin_once job)
@@ -168,8 +168,6 @@ let looks = ref 0
 let rec look_later () =
   if not !is_queued then begin
     enqueue low look;
-    (* If a signal handler raises before this line, [look] may be queued twice. That does no
-       harm. *)
     is_queued := true
   end
 

@@ -12,8 +12,8 @@ val is_here : unit -> bool
 val is_in_async : unit -> bool
 (** [true] if the calling thread runs code of Async for whose return Async
     waits. This is a job, or the function of [Thread_safe.run_in_async]. It is
-    also a signal handler or a finaliser in the thread that runs the cycles,
-    after the first {!enter}. *)
+    also a callback from C, such as a finaliser, in the thread that runs the
+    cycles, after the first {!enter}. *)
 
 val has_exited : unit -> bool
 (** [true] if the calling thread has called [exit]. Then it runs a function of
@@ -32,7 +32,7 @@ val resumer :
     Then a cycle of Async fills [ivar] with the outcome, soon, in the order of
     the calls. Any thread of any domain may call it, at any moment.
 
-    If it raises the exception of a signal handler, all of it has happened.
+    Unbroken: if it raises, all of it has happened.
 
     - {b Cost}: O(1). It needs a system call only if no cycle is on, and none
       was asked for. *)

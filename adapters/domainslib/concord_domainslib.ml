@@ -118,11 +118,11 @@ let parallel_for ?chunk_size pool ~start ~finish body =
 let drain = Attached.drain
 let teardown = Attached.teardown "teardown"
 
-(* If a signal handler raises in [Domain.spawn], or where a domain begins, the program can end
-   by a segmentation fault (OCaml 5.4.1). So the pool is made while all signals are blocked.
-   Domains inherit that, so each of them takes one of these tasks, which unblocks its signals.
-   No task continues before all have begun, so that no domain takes two. Whether backtraces are
-   recorded is not inherited, so the tasks set that too. *)
+(* Unbroken, because OCaml 5.4.1 may end the program by a segmentation fault if an exception
+   comes in [Domain.spawn], or where a domain begins. So the pool is made while all signals are
+   blocked. Domains inherit that, so each of them takes one of these tasks, which unblocks its
+   signals. No task continues before all have begun, so that no domain takes two. Whether
+   backtraces are recorded is not inherited, so the tasks set that too. *)
 let set_up_domains pool num_domains ~recording mask =
   let mutex = Stdlib.Mutex.create ()
   and changed = Stdlib.Condition.create ()

@@ -61,13 +61,9 @@ val with_pool :
       exception is raised at once, and the thread waits for the jobs and tears
       the pool down.
     - {b Signals}. Code that runs in the pool has the caller's signal mask. If a
-      handler raises in the caller, [with_pool] first waits for the jobs and
-      then raises that exception. (A second handler that raises during this wait
-      interrupts it.) The thread runs no handlers. If a handler raises in a job,
-      the job fails. If it raises in a domain of the pool that runs no job, it
-      ends that domain, as in every pool of Domainslib. Then [with_pool] may
-      wait forever. The same may happen if a handler raises in {!submit} while
-      that wakes the pool, because Domainslib can't be interrupted there.
+      handler raises in a domain of the pool that runs no job, it ends that
+      domain, as in every pool of Domainslib. Then [with_pool] may wait forever.
+      So use {!Concord.Signal.once}.
     - {b Cost}: a thread and [num_domains] domains, some milliseconds.
     - {b Raises} [e] if [f] raised [e].
     - {b Raises} [Invalid_argument] if [num_domains < 1], or if [grace] is
@@ -145,9 +141,8 @@ val submit : Domainslib.Task.pool -> (unit -> 'a) -> 'a Concord.Promise.t
     for all jobs, and {!with_pool} as long as you ask for.
 
     - {b Suspends} never.
-    - {b Signals}. Once a pool is attached, or has got a job, a signal handler
-      may call [submit], except on a domain of the pool. If a signal handler
-      raises in [submit], no job that was submitted before is lost.
+    - {b Signals}. Once a pool is attached, or has got a job, the handler of a
+      signal may call [submit], except on a domain of the pool.
     - {b Order}. Jobs from one domain are started in the order of submission.
     - {b Cost}: O(1). The first [submit] to a pool also starts a task there.
     - {b Raises} [Invalid_argument] if [pool] was torn down, or if its slot is
@@ -262,8 +257,7 @@ val run_stoppable : Domainslib.Task.pool -> (token -> 'a) -> 'a
       continues. Then the host's exception is raised. However, if the job
       returned nevertheless, or raised another exception than {!Cancelled}, that
       is the result of [run_stoppable], and the host's exception is raised where
-      the task waits next. (An exception of a signal handler, in a thread, is
-      raised in any case.) A job that never checks keeps a cancelled caller
+      the task waits next. A job that never checks keeps a cancelled caller
       waiting, so use {!run} for such a job. On Eio without [concord-eio] the
       host's exception is raised at once.
     - {b Order} and {b cost} are those of {!run}.

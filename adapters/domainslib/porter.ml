@@ -22,10 +22,8 @@ exception Torn_down
    block       another [wake]          the porter, if it has submitted a turn for
                                        each job
 
-   [wake] stays after the porter was woken, and then refuses. A signal handler may have
-   interrupted a thread before it called [wake], so the next thread that posts calls it
-   too. A turn that finds no job does nothing. So if the porter is interrupted before it
-   has counted a turn, one turn too many does no harm.
+   [wake] stays after the porter was woken, and then refuses. A turn that finds no job does
+   nothing.
 
    This is not [Concord.Tools.Host_kit.Inbox], because several domains take from it.
 
@@ -104,16 +102,6 @@ let create ~here ~domains =
     turns = 0;
   }
 
-(* Calls [f v], which must take effect, and may do so twice. If a signal handler raises, that
-   may have been before [f] had an effect, so [f v] is called again. *)
-let insist f v =
-  match f v with
-  | result -> result
-  | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
-      ignore (f v : bool);
-      Printexc.raise_with_backtrace e backtrace
-
 (* --- The end of jobs ------------------------------------------------------ *)
 
 let is_drained porter =
@@ -128,22 +116,19 @@ let wake_if_drained porter =
       Promise.try_fill p ()
   | Some _ | None -> false
 
-(* The job is counted and marked without a polling point in between, so no signal handler can
-   come between the two. *)
 let finish porter job =
   if Option.is_some job.work then begin
     if job.counts then ignore (Atomic.fetch_and_add porter.ended 1 : int);
     job.work <- None
   end;
   if Option.is_some (Atomic.get porter.drained) then
-    ignore (insist wake_if_drained porter : bool)
+    ignore (wake_if_drained porter : bool)
 
 let rec drain_by await porter =
   is_drained porter
   ||
   match Atomic.get porter.drained with
   | Some p ->
-      (* The task that installed [p] may have been interrupted before it checked again. *)
       ignore (wake_if_drained porter : bool);
       await p && drain_by await porter
   | None ->
@@ -173,7 +158,7 @@ let rec post porter job =
     and aside = if job.counts then before.aside else before.aside + 1 in
     let after = { before with latest_first; posted; aside } in
     if Atomic.compare_and_set porter.inbox before after then
-      ignore (insist before.wake (Ok ()) : bool)
+      ignore (before.wake (Ok ()) : bool)
     else post porter job
 
 let in_progress job = Option.is_some job.work
@@ -186,8 +171,7 @@ let keep started job =
   started.jobs <- job :: started.jobs;
   started.room <- started.room - 1
 
-(* There is no polling point between the compare-and-set and the write to [taken], so a signal
-   handler can't make a taken job disappear. *)
+(* Unbroken from the compare-and-set to the write to [taken]. *)
 let rec take porter taken =
   let started = porter.here () in
   let before = Atomic.get porter.inbox in
@@ -224,7 +208,7 @@ let turn porter () =
   (match take_and_start porter taken with
   | () -> ()
   | exception e -> (
-      (* A signal handler has raised this, because jobs don't raise. *)
+      (* unbroken, because the job has to end; jobs don't raise *)
       let backtrace = Printexc.get_raw_backtrace () in
       match !taken with
       | Some { work = Some work; _ } -> work.fail e backtrace
@@ -254,8 +238,8 @@ let is_alive pool =
   | (_ : int) -> true
   | exception Invalid_argument _ -> false
 
-(* No code awaits this task. So the exception of a signal handler is dropped, as in any other
-   task of Domainslib that is not awaited. *)
+(* No code awaits this task. So exceptions are dropped, as in any other task of Domainslib that
+   is not awaited. *)
 let rec serve pool porter =
   match step pool porter with
   | () -> serve pool porter
@@ -306,6 +290,5 @@ let cancellable ~cancelled promise f =
   let taken = Decision.create () in
   let take () = Decision.decide taken (Ok ()) in
   let start () = if take () then start () in
-  let fail_now = Promise.try_fail promise in
-  let cancel () = take () && insist fail_now cancelled in
+  let cancel () = take () && Promise.try_fail promise cancelled in
   (job { start; fail }, cancel)

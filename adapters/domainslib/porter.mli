@@ -8,7 +8,7 @@ type t
 (** {2 Jobs} *)
 
 type work = {
-  start : unit -> unit;  (** Raises only the exception of a signal handler. *)
+  start : unit -> unit;  (** Raises nothing of its own. *)
   fail : exn -> Printexc.raw_backtrace -> unit;
       (** Does nothing if the job has ended. *)
 }

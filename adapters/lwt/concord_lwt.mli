@@ -60,9 +60,7 @@
       {!Concord_fifo} and [Concord_policies] that runs in a task of Lwt. Such a
       task begins with the storage of the task that forked it.
     - {b Callbacks} of a promise are called by Lwt's loop, never by the thread
-      that resumes the operation.
-    - {b Signal handlers} may raise anywhere. A task that was resumed, or was
-      about to be woken, still is. *)
+      that resumes the operation. *)
 
 val run : (unit -> 'a Lwt.t) -> 'a
 (** [run f] is [Lwt_main.run (f ())], and also registers Lwt as the scheduler of
@@ -179,8 +177,7 @@ val post : (unit -> 'a Lwt.t) -> 'a Concord.Promise.t
     The promise fails with the exception that [f] raises, or that its promise
     fails with.
 
-    - {b Suspends} never, so signal handlers, finalisers and callbacks may call
-      it.
+    - {b Suspends} never.
     - {b Cancelled}. Only the task that awaits the promise is cancelled, and [f]
       continues. Use {!call} to cancel [f] as well.
     - {b Order} is that of the calls.
@@ -222,8 +219,7 @@ val call : 'r loop -> ('r -> 'a Lwt.t) -> 'a
       exception. However, if the promise has a value by then, or failed with
       another exception than [Lwt.Canceled], nothing is dropped. That is the
       result of [call], and the host's exception is raised where the task waits
-      next. (An exception of a signal handler, in a thread, is raised in any
-      case.)
+      next.
     - {b Order}. Functions are called in the order of the calls, together with
       those of {!post}.
     - {b Cost}: that of {!post}, and one suspension.

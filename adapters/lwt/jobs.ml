@@ -24,8 +24,7 @@ type job = {
              reopen    Open []      a loop, at the start of a turn
 
    Debt: the thread that adds to an empty list rings. The loop serves the jobs before it falls
-   asleep, and a thread that adds a job later finds the loop asleep and wakes it (H4). The thread
-   rings even if a signal handler raises in between. *)
+   asleep, and a thread that adds a job later finds the loop asleep and wakes it (H4). *)
 type state = Open of job list | Ended of job list
 
 let state = Atomic.make (Open [])
@@ -38,14 +37,6 @@ let rec post ~ring job =
         (* Another job was posted, or the loop took the jobs. *)
         post ~ring job
       else if List.is_empty jobs then ring ()
-
-let post ~ring job =
-  match post ~ring job with
-  | () -> ()
-  | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
-      ring ();
-      Printexc.raise_with_backtrace e backtrace
 
 let reopen () =
   match Atomic.get state with
@@ -111,8 +102,7 @@ let serve () =
 let all_running () = Hashtbl.fold (fun _ job jobs -> job :: jobs) running []
 let cancel_all () = List.iter (fun job -> job.cancel ()) (all_running ())
 
-(* A signal handler may raise anywhere. The caller then calls it again, so until the end no job
-   is forgotten. *)
+(* Unbroken by the caller, which calls it again. So until the end no job is forgotten. *)
 let rec close () =
   match Atomic.get state with
   | Open jobs as before ->

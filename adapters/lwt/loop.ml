@@ -99,7 +99,7 @@ let watch_exit =
 
 (* [a_loop_runs] would disturb another thread that starts a loop at this moment. So it is
    called only if the calling thread was seen to begin a turn. It raises [Sys_error] in a
-   signal handler that interrupts Lwt's own critical section, and then a loop runs. *)
+   callback from C on top of Lwt's own critical section, and then a loop runs. *)
 let is_in_turn () =
   !turn_of = this_thread ()
   && ((match a_loop_runs () with runs -> runs | exception Sys_error _ -> true)
@@ -140,8 +140,7 @@ let start_of_turn () =
   | (Used thread | Run thread) when thread = me -> ()
   | Nobody | Used _ | Run _ -> Atomic.set owner (Used me)
 
-(* A signal handler may raise anywhere, even in here. Then all of this is done again. It does not
-   end in a call, so it doesn't begin with a polling point (see [Step]). *)
+(* Unbroken, because otherwise no loop can run again. So it does not end in a call. *)
 let rec release mine =
   match
     if Atomic.get owner == mine then begin

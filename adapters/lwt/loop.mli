@@ -51,7 +51,7 @@ val resumer :
     [result outcome] in Lwt's loop, soon, in the order of the calls, unless the
     promise is cancelled before. Any thread may call it.
 
-    If it raises the exception of a signal handler, all of it has happened.
+    Unbroken: if it raises, all of it has happened.
 
     - {b Cost}: O(1). It needs a system call only if the loop may sleep. *)
 

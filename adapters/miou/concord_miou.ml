@@ -39,8 +39,8 @@ let go_on = function Ok v -> v | Error e -> raise e
 let max_parked = 1.
 
 let park dying wait =
-  (* This unparks even if the wait was decided, because a signal handler may have interrupted the
-     code that decided before it could unpark. *)
+  (* This unparks even if the wait was decided, because the code that decided may not have
+     reached that. *)
   let give_up () =
     let cancelled = Error (Dying.cause dying) in
     ignore (Decision.decide wait.decision cancelled : bool);
@@ -88,8 +88,8 @@ let signalled_on_its_way trigger =
   in
   Effect.Deep.try_with Trigger.await trigger { effc }
 
-(* A signal handler may raise when the outcome is decided already. Then the next wait on this
-   thread raises that exception. *)
+(* Unbroken if the outcome is decided already. Then the next wait on this thread raises the
+   exception. *)
 let await station wait how trigger =
   let dying = Station.dying station in
   match Dying.performing dying (fun () -> how trigger) with

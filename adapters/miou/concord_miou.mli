@@ -31,7 +31,7 @@
       before, it returns. See below for what the task can still do.
     - {b Order} is that of the structure. A task is resumed in a turn of another
       task, the {e porter}. Each domain has one porter.
-    - {b Signal handlers}, finalisers and threads beside Miou may resume its
+    - {b Handlers} of signals, finalisers and threads beside Miou may resume its
       tasks, at any moment.
 
     {2 After the cancellation}
@@ -57,14 +57,10 @@
       task. An operation of Miou's own in one of their tasks holds up the
       others.
     - Reports of {!Concord.Tools.Debug} do not tell Miou's tasks apart.
-    - If a signal handler raises, its exception is raised by the wait that it
-      interrupts. If that wait was decided, the next wait on the thread, or
-      {!run}, raises it. (In the code of [Miou.await_first] Miou 0.7.0 turns the
-      exception into an [Assert_failure].) With further domains Miou 0.7.0
-      itself does not survive such a handler. If the handler raises while all
-      tasks of the domain wait, it interrupts the loop instead of a task. Then
-      {!run} raises the exception or [Miou.Cancelled], or does not return. So
-      let a handler resume a task, and raise in that task.
+    - With further domains Miou 0.7.0 itself does not survive a signal handler
+      that raises. If it raises while all tasks of the domain wait, {!run}
+      raises the exception or [Miou.Cancelled], or does not return. So let a
+      handler resume a task, and raise in that task.
     - Libraries that wait by [Domain_local_await] can do so in the tasks of the
       main domain. In tasks of [Miou.call] they block the domain.
     - When a task spawns a domain, Miou 0.7.0 forgets the tasks of the same

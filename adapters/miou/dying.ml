@@ -39,8 +39,8 @@ let raise_cause t =
 
 let is_shielded t = t.shields > 0
 
-(* A signal handler may perform an effect while another one is on its way. If that one is
-   unhandled, the count of the outer one is restored. *)
+(* An effect may be performed on top of another one that is on its way. If it is unhandled, the
+   count of the outer one is restored. *)
 let performing t f =
   let before = t.shields in
   t.shields <- 0;

@@ -14,7 +14,7 @@ type t = {
   pipe : pipe;
   dying : Dying.t;
   mutable kept : (exn * Printexc.raw_backtrace) option;
-      (** An exception that a signal handler has raised too late. *)
+      (** An exception that came too late. *)
   spin : Spin.t;
   mutable bell : Miou.Trigger.t;
       (** The porter waits for it, or has waited for it. *)
@@ -122,7 +122,7 @@ let listen t () =
 let is_running task = Miou.Promise.state task = Running
 let is_listening t = Option.fold t.listener ~none:false ~some:is_running
 
-(* If the listener has ended, a signal handler raised in it, so [await_exn] raises that here. *)
+(* If the listener has ended, it has raised, so [await_exn] raises that here. *)
 let stop_listening t =
   let stop listener =
     if is_running listener then Miou.cancel listener
@@ -146,8 +146,8 @@ let sleep t =
   end
 
 (* Miou calls this function before each turn of its loop, but never again once it has raised.
-   So a signal handler must not raise in it. Unless the bell is rung, it has no polling point,
-   not even that of a tail call. *)
+   So it is unbroken. Unless the bell is rung, it has no polling point, not even that of a tail
+   call. *)
 let before_turn t () =
   Dying.next_turn t.dying;
   if not t.is_heard then
@@ -223,8 +223,8 @@ let start t begun =
   if Uid.equal t.domain (Miou.Domain.self ()) then Miou.async (porter t begun)
   else Miou.call ~pin:t.domain (porter t begun)
 
-(* If a porter or [f] raises, all tasks end. A porter raises if a signal handler raises in it.
-   The run has to end then, because nothing would wake the tasks of the porter's domain. *)
+(* If a porter or [f] raises, all tasks end. The run has to end if a porter raises, because
+   nothing would wake the tasks of the porter's domain. *)
 let main f () =
   let all = List.map create (Miou.Domain.self () :: Miou.Domain.all ()) in
   Atomic.set stations all;

@@ -1,8 +1,8 @@
 (** How other threads reach the loop of one of Miou's domains.
 
     Miou lets other domains resume a task. But a thread of the task's own
-    domain, or a signal handler, may have interrupted the loop in the middle of
-    its queue. Also, nothing would wake the loop if it slept. So each resumption
+    domain, or a callback from C, may run while the loop is in the middle of its
+    queue. Also, nothing would wake the loop if it slept. So each resumption
     goes through an inbox. In each domain a task of Miou's, the porter, serves
     it. While the porter sleeps, another task reads from a pipe, so that a byte
     wakes the loop. *)
@@ -26,8 +26,8 @@ val resumer :
   'a Concord.Tools.Suspend.resumer
 (** [resumer t decision trigger] decides. It is [false] if the wait had been
     decided. The porter then signals the trigger, soon, in the order of the
-    calls. Any thread of any domain may call it, at any moment. If it raises the
-    exception of a signal handler, all of it has happened.
+    calls. Any thread of any domain may call it, at any moment. Unbroken: if it
+    raises, all of it has happened.
 
     - {b Cost}: O(1). It needs a system call only if the porter sleeps. *)
 
@@ -35,8 +35,8 @@ val dying : t -> Dying.t
 (** The task of this domain that was cancelled last. *)
 
 val keep : t -> exn -> Printexc.raw_backtrace -> unit
-(** A signal handler has raised this exception in a task that was resumed
-    before. If an exception was kept before, it is dropped. *)
+(** This exception came in a task that was resumed before. If an exception was
+    kept before, it is dropped. *)
 
 val raise_kept : t -> unit
 (** Raises the exception that was kept, once. *)

@@ -80,8 +80,8 @@ let new_wait fiber =
     cancel = refuse;
   }
 
-(* Makes all allocations. A signal handler may raise in them, and then the wait never begins. So
-   [spin] must not wait for its end. *)
+(* Makes all allocations. Unbroken: if one of them raises, the wait never begins, so [spin] must
+   not wait for its end. *)
 let prepare fiber spin block =
   match
     let wait = new_wait fiber in

@@ -6,8 +6,7 @@ module Decision = Host_kit.Decision
    fiber does the same. So the outcome is decided when the fiber is cancelled, and not only
    when the fiber runs again. *)
 
-(* A signal handler may raise before the trigger was signalled, so it is signalled again.
-   Signalling twice does no harm. *)
+(* Unbroken, because a resumer calls it. Signalling twice does no harm. *)
 let signal trigger =
   match Trigger.signal trigger with
   | () -> ()

@@ -16,8 +16,7 @@ val touch : unit -> unit
     one. *)
 
 val signal : Trigger.t -> unit
-(** [Trigger.signal], even if a signal handler raises in it. Then it raises that
-    exception. *)
+(** [Trigger.signal], unbroken. *)
 
 val await_forbidding : Fiber.t -> Trigger.t -> unit
 (** The fiber waits for the trigger, whether it is cancelled or not. *)

@@ -46,37 +46,6 @@ let other_threads () =
           int "value" 1
             (with_pool ~num_domains:1 (fun pool -> run pool (fun () -> 1)))))
 
-(* The handler raises in the calling thread. No job may outlive the call, however the call
-   ends. [submit] is spared, because Domainslib's code that wakes a task can't be
-   interrupted safely. *)
-let caller () =
-  let this = this_thread () and armed = ref false and count = ref 0 in
-  let in_thread () =
-    !armed
-    && this_thread () = this
-    && begin
-      armed := false;
-      true
-    end
-  in
-  let job = ref (Promise.of_value ()) in
-  let submit_one pool =
-    let before = !armed in
-    armed := false;
-    job := submit pool ignore;
-    armed := before
-  in
-  let call () =
-    armed := true;
-    with_pool ~num_domains:1 submit_one;
-    armed := false
-  in
-  for_a_while (fun () ->
-      Interrupting.others ~by:Tick ~in_thread (fun () ->
-          (try call () with Tick -> incr count);
-          yes "the job has ended" (Promise.is_resolved !job)));
-  yes "it was interrupted" (!count > 0)
-
 let () =
   Check.run "Pools: signal handlers"
     [
@@ -84,6 +53,5 @@ let () =
         [
           test "masks" masks;
           test "a handler raises in other threads" other_threads;
-          test "a handler raises in the caller" caller;
         ] );
     ]
