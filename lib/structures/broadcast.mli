@@ -20,8 +20,7 @@
     subscription will receive is garbage-collected. {!send} doesn't suspend,
     unless you set the {{!type-limit}limit} [Wait].
 
-    Operations without a {b Suspends} line never suspend and perform no effect,
-    so you can call them from signal handlers, finalisers and callbacks.
+    Operations without a {b Suspends} line never suspend and perform no effect.
     Operations without a {b Cost} line take O(1) time, and cancelling a wait
     takes amortised O(1) time. Waiting tasks are served in the order in which
     they arrived.

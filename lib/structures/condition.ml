@@ -75,7 +75,7 @@ let waiting =
         };
   }
 
-(* No signal handler runs between the locking and the assignment that records it. *)
+(* Unbroken, from the locking to the assignment that records it. *)
 let lock_now wait =
   if Mutex.try_lock_soon wait.mutex then wait.unlocked <- false
   else
@@ -83,9 +83,8 @@ let lock_now wait =
         Mutex.lock wait.mutex;
         wait.unlocked <- false)
 
-(* The task must have the mutex even if it was cancelled, or if a signal handler raises
-   meanwhile. It tries only twice, because on a host that protects nothing each wait of a
-   cancelled task raises. *)
+(* Unbroken. The task must also have the mutex if it was cancelled. It tries only twice, because
+   on a host that protects nothing each wait of a cancelled task raises. *)
 let lock_again wait =
   if wait.unlocked then (
     try lock_now wait
@@ -102,7 +101,7 @@ let rec leave_both first second =
     Slot.leave first;
     Slot.leave second
   with e ->
-    (* a signal handler has raised *)
+    (* unbroken *)
     leave_both first second;
     raise e
 
@@ -131,7 +130,7 @@ let waiting_in_slot =
         };
   }
 
-(* No signal handler runs between the release and the assignment. *)
+(* Unbroken, from the release to the assignment. *)
 let unlock_unless_queued wait =
   if Mutex.try_release wait.mutex then wait.unlocked <- true
 
@@ -221,8 +220,8 @@ let visit condition f slot =
 let use visit =
   if visit.before != Slot.nowhere then visit.before <- Slot.nowhere
 
-(* Nothing is allocated between [Slot.enter] and the assignments. A signal handler may raise
-   where something is allocated, and the slot would stay in the queue. *)
+(* Unbroken, from [Slot.enter] to the assignments. Otherwise the slot would stay in the
+   queue. *)
 let take_slot visit =
   let slot = Slot.make visit.condition in
   Slot.enter slot;

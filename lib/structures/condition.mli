@@ -127,7 +127,7 @@ val waiters : t -> int
     Use these functions if the state is an [Atomic], so that it needs no mutex.
     First change the state, and then call {!broadcast}. If any one of the
     waiting tasks can use the change, {!signal} is enough. You can do both in
-    any domain, and in a signal handler.
+    any domain.
 
     {[
       # let stock = Atomic.make 0 and delivered = Condition.create ()
@@ -157,8 +157,7 @@ val loop_no_mutex : t -> (unit -> 'a option) -> 'a
 
     A task doesn't use up a signal that it doesn't need. If a signal may have
     come after [f] found its value, or before [f] raised, the signal goes to the
-    next task. The same holds if a signal handler raises in a task that was
-    woken, at any moment.
+    next task.
 
     - {b Suspends} while [f ()] is [None], and where [f] does.
     - {b Cancelled} while suspended, also in [f], it raises the host's exception

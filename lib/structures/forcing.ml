@@ -116,8 +116,8 @@ let see (type a b) (t : a t) (computation : a computation)
       | collections ->
           add_to_collections (Frame (t, computation)) effect_ collections)
 
-(* If a signal handler raises in [see], its exception is raised in the code that performs the
-   effect. Otherwise that code would never be unwound. *)
+(* Unbroken. If [see] raises, the exception is raised in the code that performs the effect.
+   Otherwise that code would never be unwound. *)
 let rec raise_in_effect e =
   match Some (fun k -> Effect.Deep.discontinue k e) with
   | raising -> raising

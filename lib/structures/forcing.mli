@@ -88,8 +88,7 @@ val holds : need -> bool
 
 val while_needed : 'a t -> frame list -> (unit -> 'b) -> 'b
 (** [while_needed t frames f] calls [f ()], while the task of these frames waits
-    for [t]. It allocates nothing after [f], so that a signal handler can't
-    raise there. *)
+    for [t]. Unbroken after [f]. *)
 
 val leads_to : frame list -> 'a t -> bool
 (** [leads_to frames t] is [true] if the task that forces [t] waits for one of

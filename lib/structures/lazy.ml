@@ -194,7 +194,7 @@ let failure computation e backtrace =
   if Forcing.was_refused computation || computation.restarts e then None
   else Some (Failed (e, backtrace))
 
-(* The fast path of [settle_step]. No signal handler runs in it. *)
+(* The fast path of [settle_step]. Unbroken. *)
 let[@inline] try_settle t outcome =
   match Atomic.get t with
   | Forcing { waiters; watchers; _ } as before ->
@@ -207,8 +207,8 @@ let[@inline] try_settle t outcome =
 let[@inline] settle t outcome =
   if not (try_settle t outcome) then Step.surely t settle_step outcome
 
-(* Even if a signal handler raises, [t] is settled or passed on. If it raises where [Value] is
-   allocated, that counts as the computation's exception. If it raises while [failure] decides
+(* Unbroken, because [t] has to be settled or passed on. An exception where [Value] is
+   allocated counts as the computation's exception. If one comes while [failure] decides
    whether an exception is the outcome, the computation runs again. That is correct because no
    task gets the exception that was to be judged. *)
 let[@inline never] compute t computation =
@@ -229,8 +229,8 @@ let[@inline never] compute t computation =
           Printexc.raise_with_backtrace e backtrace);
       Printexc.raise_with_backtrace e backtrace
 
-(* Nothing is allocated before [compute] after the change that made this task the forcer, or
-   after its wait. A signal handler that raised there would leave [t] in [Forcing] forever. *)
+(* Unbroken, from the change that made this task the forcer, or from the end of its wait, to
+   [compute]. Otherwise [t] would stay in [Forcing] forever. *)
 let rec force_as t by =
   match Atomic.get t with
   | Value v -> v

@@ -148,10 +148,6 @@ val waiters : 'a t -> int
       computation had to wait where its host can't suspend, even if it then
       raised another exception. That is so in a plain callback of Lwt and in a
       job of Async ({!Concord.Tools.Host_kit.refuse}).
-    - {b Signal handlers} may raise in {!force} at any moment. In native code,
-      no task then waits forever for the value. If a handler raises in the
-      computation, that is an exception like any other. If it raises elsewhere,
-      the value is either unchanged or forced, or the computation runs again.
 
     While waits are kept ({!Concord.Tools.Debug.keep_waits}), a report says
     which task forces a value that others wait for, if it began after waits were
@@ -173,6 +169,6 @@ val waiters : 'a t -> int
 
     - a computation that joins a task, or runs a scheduler, in which the same
       value is forced.
-    - a signal handler, a finaliser or another callback from C that interrupts
-      the computation and forces the value.
+    - a callback from C, such as a finaliser, that runs on top of the
+      computation and forces the value.
     - a computation that is a suspended generator of the calling task. *)

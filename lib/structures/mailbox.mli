@@ -3,9 +3,8 @@
 
     {b Stability}: stable.
 
-    Use a mailbox if the producer can't wait, for example in a signal handler or
-    a callback. If producers should wait while consumers are behind, use a
-    {!Stream}.
+    Use a mailbox if the producer can't wait, for example in a callback. If
+    producers should wait while consumers are behind, use a {!Stream}.
 
     {[
       # let mailbox = Mailbox.create ()
@@ -16,8 +15,7 @@
       - : int = 6
     ]}
 
-    Operations without a {b Suspends} line never suspend and perform no effect,
-    so you can call them from signal handlers, finalisers and callbacks.
+    Operations without a {b Suspends} line never suspend and perform no effect.
     Operations without a {b Cost} line take O(1) time, and cancelling a wait
     takes amortised O(1) time. Waiting tasks are served in the order in which
     they arrived.

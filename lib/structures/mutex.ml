@@ -74,8 +74,7 @@ let try_lock_soon t =
   let owner = Holders.caller () in
   try_lock_as t owner || lock_soon t owner
 
-(* Nothing is allocated after the wait. A signal handler may raise where something is
-   allocated, and then no task would unlock what this one was given. *)
+(* Unbroken after the wait. Otherwise no task would unlock what this one was given. *)
 let[@inline never] lock_slowly t owner =
   if not (try_slowly t owner || lock_soon t owner) then begin
     Holders.before_lock owner t ~owner:owner_of;

@@ -21,9 +21,9 @@
     {!section-owners}. A mutex isn't poisoned if the function of {!protect}
     raises.
 
-    Operations without a {b Suspends} line never suspend and perform no effect,
-    so you can call them from signal handlers, finalisers and callbacks. All
-    operations take O(1) time, and cancelling a wait takes amortised O(1) time.
+    Operations without a {b Suspends} line never suspend and perform no effect.
+    All operations take O(1) time, and cancelling a wait takes amortised O(1)
+    time.
 
     See also the pages on {{!/concord/stdlib}Stdlib}, {{!/concord/eio}Eio} and
     {{!/concord/lwt}Lwt}. *)

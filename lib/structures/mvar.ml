@@ -400,9 +400,8 @@ let[@inline] given_back t v =
       Atomic.compare_and_set t before (Full (v, putters, line))
   | Held _ | Empty _ | Full _ -> false
 
-(* From the moment when the box is held, none of these functions ends in a call. The compiler
-   adds a polling point to a function that ends in a call, and there a signal handler could
-   raise before the box is given back. *)
+(* Unbroken, from the moment when the box is held until it is given back. So none of these
+   functions ends in a call. *)
 let give_back t v =
   Step.give_back ~fast:given_back t put_back v;
   ()

@@ -103,8 +103,7 @@ val modify : 'a t -> ('a -> 'a * 'b) -> 'b
     ]}
 
     If [f] raises, or is cancelled while it is suspended, the old value is put
-    back, and the exception is re-raised. In native code this also holds if a
-    signal handler raises at any moment.
+    back, and the exception is re-raised.
 
     - {b Suspends} while [t] is empty or held, and where [f] does. In [f],
       operations that wait for [t] itself, for example a second [modify t], wait
@@ -126,17 +125,16 @@ val put_evt : 'a t -> 'a -> unit Event.t
 (** [put_evt t v] is the event of {!put}. *)
 
 val swap_evt : 'a t -> 'a -> 'a Event.t
-(** [swap_evt t v] is the event of {!swap}. The warning about signal handlers at
-    {!modify_evt} holds here too. *)
+(** [swap_evt t v] is the event of {!swap}. The warning at {!modify_evt} holds
+    here too. *)
 
 val modify_evt : 'a t -> ('a -> 'a * 'b) -> 'b Event.t
 (** [modify_evt t f] is the event of {!modify}. [f] runs in the task that
     performs the event.
 
-    Make sure that no signal handler raises in a task that uses this event in a
-    choice, in {!Concord.Event.poll} or in {!Concord.Event.sync_before}. If a
-    handler raises just when the event was chosen, the box stays held forever.
-*)
+    In a choice, in {!Concord.Event.poll} and in {!Concord.Event.sync_before},
+    this isn't a bracket: if a signal handler raises just when the event was
+    chosen, the box stays held forever. *)
 
 (** {1 Operations that don't wait}
 

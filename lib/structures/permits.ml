@@ -25,7 +25,7 @@
    return in vain   fewer promised, the task first in its queue    the nudged task, if too few
                                                                    are free
    give up          fewer promised                                 the nudged task, if it was
-                                                                   interrupted; it then serves
+                                                                   unwound; it then serves
    refusal          more free, or fewer promised                   the task that resumed the
                                                                    waiter; it serves on
    withdrawal       the waiter leaves its queue                    the task that enlisted it;

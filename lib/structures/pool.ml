@@ -171,10 +171,9 @@ let awaiting =
 
 (* --- Disposing ------------------------------------------------------------
 
-   A signal handler may raise at any moment. So a resource that a task holds is always in a
-   variable of a function in which the next exception leads to [give_step] or [gone_step].
-   Nothing is allocated in between. Moreover, none of these functions ends in a call, because
-   the compiler might begin it with a polling point then. *)
+   Unbroken. A resource that a task holds is always in a variable of a function in which the
+   next exception leads to [give_step] or [gone_step]. So none of these functions ends in a
+   call. *)
 
 (* When this returns or raises, [dispose v] has been called. *)
 let rec dispose_of t v =

@@ -25,9 +25,7 @@
       of [make] until [dispose] has returned.
     - {b No resource is lost}, and no waiter loses its turn, if [make],
       [validate], [dispose] or the function given to {!use} raises or is
-      cancelled. The same holds if a signal handler raises (except for
-      {!use_evt}). If [make] raises, it has to release what it had opened
-      itself.
+      cancelled. If [make] raises, it has to release what it had opened itself.
     - {b After a failure}, the pool disposes of the resource, because its state
       is unknown. For example, if a query was cancelled, its answer is still in
       the connection. With [keep_after] you name exceptions that leave the
@@ -99,8 +97,8 @@ val use_evt : 'a t -> ('a -> 'b) -> 'b Event.t
 (** [use_evt t f] is the event of {!use}.
 
     An alternative that isn't chosen takes no resource. [make], [validate] and
-    [f] run after the choice. If a signal handler raises just after the choice,
-    the resource stays in use forever. *)
+    [f] run after the choice. In a choice this isn't a bracket: if a signal
+    handler raises just after the choice, the resource stays in use forever. *)
 
 (** {1 Closing} *)
 

@@ -3,8 +3,8 @@
    [t], the only Atomic of a promise
 
    State       Left by           To                By whom
-   Waiting ws  settle          * Value, Failed     any task, or a signal handler; it
-                                                   resumes all of ws
+   Waiting ws  settle          * Value, Failed     any task, which resumes all
+                                                   of ws
    Value v, Failed (e, bt)       never (terminal)
 
    In addition, waiters enter [ws], and withdraw. They are tasks, or callbacks (see [watch]).
@@ -146,11 +146,10 @@ let await_result_evt t =
 
 (* --- Callbacks ------------------------------------------------------------ *)
 
-(* A callback is a waiter without a task, and its resumer always accepts. [call] allocates, so
-   a signal handler may raise in it before anything is done. If the resumer raised then, its
-   caller would think that the callback was called (clause H2 of [concord_suspend.mli]).
-   Therefore the resumer calls [call] again if it raises. A second [call] does nothing if the
-   first one has done its work. *)
+(* A callback is a waiter without a task, and its resumer always accepts. Unbroken: if the
+   resumer raised before anything is done, its caller would think that the callback was called
+   (clause H2 of [concord_suspend.mli]). So the resumer calls [call] again if it raises. A
+   second [call] does nothing if the first one has done its work. *)
 let rec insist tries call =
   match call () with
   | () -> ()
@@ -179,7 +178,7 @@ let watch t call =
           withdraw    true  any thread; it then withdraws the waiter
    true   never (terminal)
 
-   * No signal handler runs between this change and the beginning of [f]. *)
+   * Unbroken from this change to the beginning of [f]. *)
 let on_resolve_cancellable t f =
   let called = Atomic.make false in
   let decide () = Atomic.compare_and_set called false true in
@@ -211,8 +210,7 @@ let rec keep_failure result e =
 
 (* [result] remembers the outcome of [f], so that a repeated [call] doesn't call [f] again (see
    [watch]). Only the thread that resolves [t] uses these references. If an exception comes
-   before [called] is set, it is a signal handler's. Then [call] raises it, and is called
-   again. *)
+   before [called] is set, [call] raises it, and is called again (unbroken). *)
 let map f t =
   let mapped = create () and result = ref unresolved and called = ref false in
   let apply v =
@@ -308,8 +306,7 @@ let both a b =
                                failed
    []       never (terminal)
 
-   This is a list and not a counter, because a thread that is interrupted here must be able to
-   start again. *)
+   This is a list and not a counter, so that the thread can start again (unbroken). *)
 let rec are resolved pending =
   match Atomic.get pending with
   | [] -> true
@@ -344,8 +341,8 @@ let any ts =
 
 (* --- Threads and domains -------------------------------------------------- *)
 
-(* The promise is resolved whatever a signal handler raises. The thread blocks all signals
-   except in [f], under [mask]. If a callback of the promise raises, this function raises its
+(* Unbroken, because the promise must be resolved. The thread blocks all signals except in
+   [f], under [mask]. If a callback of the promise raises, this function raises its
    exception. *)
 let rec fill_with mask t f =
   let fill () =

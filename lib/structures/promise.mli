@@ -18,14 +18,8 @@
     ]}
 
     Operations without a {b Suspends} line never suspend and need no running
-    scheduler. You can call them from any domain and thread, and also from a
-    signal handler, a finaliser or a callback. Operations without a {b Cost}
-    line take O(1) time.
-
-    (But OCaml runs no signal handler while all threads of a domain are blocked,
-    for example in {!await} in a plain thread. So a handler can resume an Eio
-    fiber, but not the thread in which the handler itself would have to run. To
-    wait for a signal, use {!Concord.Signal.once}, which works in both cases.)
+    scheduler. You can call them from any domain and thread. Operations without
+    a {b Cost} line take O(1) time.
 
     Promises are described in section 3.3 of "Effectively Composing Concurrency
     Libraries". See also the pages on {{!/concord/eio}Eio},
@@ -129,9 +123,9 @@ val waiters : 'a t -> int
 (** {1 Calling a function when a promise is resolved}
 
     {!on_resolve} and its variants register a function. The function runs in the
-    task, thread or signal handler that resolves the promise, inside its call of
-    {!fill} or {!fail}. If the promise is already resolved, the function runs at
-    once, in the caller.
+    task or thread that resolves the promise, inside its call of {!fill} or
+    {!fail}. If the promise is already resolved, the function runs at once, in
+    the caller.
 
     - {b It must not suspend.} If an operation of this library has to wait
       there, it raises [Invalid_argument]. Keep the function short, because it
@@ -286,11 +280,8 @@ val in_thread : (unit -> 'a) -> 'a t
     way. If you start it by [in_thread] or {!in_domain}, no further thread is
     needed.
 
-    - {b Signals}: [f] runs with the caller's signal mask. If a handler raises
-      in the new thread, it interrupts [f], and the promise fails with that
-      exception. This holds even if [f] had not begun or had just returned. If a
-      handler raises in the caller, so does [in_thread], but [f] may run
-      nevertheless.
+    - {b Signals}: [f] runs with the caller's signal mask. If a signal handler
+      raises in the new thread, the promise fails with that exception.
     - {b Cost}: that of a thread.
     - {b Raises} [Failure] or [Sys_error] if no thread can be started. *)
 

@@ -16,8 +16,8 @@ let overflow_n = Sys_error "Semaphore.Counting.release_n: overflow"
 let release_counting () (s : Permits.state) : _ Step.t =
   if s.free = Permits.all then Raise overflow else Permits.give one s
 
-(* The step itself makes the request. If the caller made it before, a signal handler could
-   raise where it is allocated, and the permits would never be released. *)
+(* Unbroken, because the permits have to be released. So the step itself makes the request,
+   and not the caller before. *)
 let release_several n (s : Permits.state) : _ Step.t =
   if n > Permits.all - s.free then Raise overflow_n
   else Permits.give (Permits.request n) s

@@ -17,8 +17,7 @@
       - : int list = [1; 2; 3]
     ]}
 
-    Operations without a {b Suspends} line never suspend and perform no effect,
-    so you can call them from signal handlers, finalisers and callbacks.
+    Operations without a {b Suspends} line never suspend and perform no effect.
     Operations without a {b Cost} line take O(1) time, and cancelling a wait
     takes amortised O(1) time. A released permit goes to the first waiting task.
     Newcomers overtake it only if its thread is asleep ({!Mutex} has the

@@ -12,8 +12,8 @@
               leave           Left       the task; it then withdraws the slot
    Woken      leave           Passed_on  the task; it then passes the signal on
               make_again      Looking    a task that uses the seat for its next slot
-   Left       a wake-up       Woken      a waking task in which a signal handler raised after
-                                         [w] had accepted; it then passes the signal on
+   Left       a wake-up       Woken      a waking task that was stopped after [w]
+                                         had accepted; it then passes the signal on
    Passed_on  never (terminal)
 
    * linearises the wake-up. At most one task wakes a slot, because it takes the slot out of
@@ -28,9 +28,9 @@
    A seat, the part of a slot that is in the queue, may be used again after a check that a
    signal ended. The task that gave the signal took the seat out of the queue, and that was its
    last access. Other tasks only compare an old queue with the present one, so only the owner
-   still uses the seat. Two other cases don't allow this. A broadcast may be interrupted by a
-   signal handler, and then it calls the resumer again. And once the task has suspended, the
-   state changes only after the resumer has answered. *)
+   still uses the seat. Two other cases don't allow this. A broadcast may call the resumer again
+   (unbroken). And once the task has suspended, the state changes only after the resumer has
+   answered. *)
 type state =
   | Looking
   | Waiting of { wakes : Wakes.t; waiter : (unit, Wakes.wake) Waiter.t }
@@ -49,10 +49,9 @@ type seat = {
 
 type t = { wakes : Wakes.t; seat : seat }
 
-(* These are constants, because a signal handler may raise where something is allocated. It
-   must not raise between the compare-and-set that takes a waiter out of its queue and the
-   decision of its resumer (see [Waiter.resume]). From there to the end of the wake-up it must
-   not raise either. *)
+(* Unbroken, from the compare-and-set that takes a waiter out of its queue to the decision of
+   its resumer (see [Waiter.resume]), and from there to the end of the wake-up. So these are
+   constants. *)
 let woken : Wakes.wake -> state = function
   | Signal -> Woken Signal
   | Broadcast -> Woken Broadcast
@@ -75,7 +74,7 @@ let withdraw_slot slot =
     Step.surely slot.wakes count_withdrawn_step ()
   end
 
-(* If a signal handler raises, the caller calls it again. *)
+(* Unbroken by the caller, which calls it again. *)
 let rec leave slot =
   match Atomic.get slot.seat.state with
   | Woken Signal -> Step.surely slot.seat.state pass_on_step slot.wakes
@@ -90,8 +89,8 @@ let rec leave slot =
 let accepted state waiting wake =
   Atomic.compare_and_set state waiting (woken wake) || Atomic.get state != Left
 
-(* If the resumer raises, a signal handler has raised after the resumer has accepted. So if the
-   task has left, the signal is passed on from here. *)
+(* Unbroken. If the resumer raises, it has accepted. So if the task has left, the signal is
+   passed on from here. *)
 let wake_waiting wakes state waiting w outcome wake =
   match Waiter.resume w outcome with
   | accepts -> accepts && accepted state waiting wake
@@ -115,8 +114,7 @@ let wake state outcome =
       match Atomic.get state with
       | Waiting { wakes; waiter } as waiting ->
           wake_waiting wakes state waiting waiter outcome wake
-      | Woken _ ->
-          (* this wake-up is repeated after a signal handler raised *) false
+      | Woken _ -> (* this wake-up is repeated (unbroken) *) false
       | Passed_on | Left -> false
       | Looking ->
           assert false (* no slot returns to [Looking] while a task wakes it *))

@@ -24,8 +24,7 @@ val enter : t -> unit
     leave the slot. If the task was woken in the slot and needs the wake-up, it
     forgets the slot instead.
 
-    - {b Raises} [e] if a signal handler raises [e]. In that case, [t] isn't in
-      the queue. *)
+    Unbroken: if it raises, [t] isn't in the queue. *)
 
 val nowhere : t
 (** The slot of a task that has none. You can leave it. *)
@@ -48,5 +47,4 @@ val leave : t -> unit
     the task has got a signal, the signal is passed on. Later signals don't come
     to this slot. A second call does nothing.
 
-    - {b Raises} [e] if a signal handler raises [e]. In that case, call it
-      again. *)
+    Unbroken if the caller calls it again when it raises. *)

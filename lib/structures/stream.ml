@@ -398,8 +398,8 @@ let after_take (First cell) rest =
   | Moving m -> First (Moving { m with front = rest })
   | Full { adders; _ } -> First (Moving { front = rest; adders; ended = false })
 
-(* The chain of steps that must follow the take, or [None]. Like the result, it is made before
-   the take, because a signal handler may raise where something is allocated. *)
+(* The chain of steps that must follow the take, or [None]. Unbroken after the take, so this
+   is made before, like the result. *)
 let[@inline] owing t (First cell) =
   match cell with
   | Full _ -> Some (Step.owing t.first (Then (move t)))

@@ -16,8 +16,7 @@
       - : char list = ['a'; 'b']
     ]}
 
-    Operations without a {b Suspends} line never suspend and perform no effect,
-    so you can call them from signal handlers, finalisers and callbacks.
+    Operations without a {b Suspends} line never suspend and perform no effect.
     Operations without a {b Cost} line take O(1) time, and cancelling a wait
     takes amortised O(1) time. Waiting tasks are served in the order in which
     they arrived, and newcomers never overtake them.

@@ -11,7 +11,6 @@ val broadcast : t -> unit
 val push : t -> (unit, wake) Waiter.t -> unit
 (** [push t waiter] adds a waiter at the end.
 
-    - {b Raises} [e] if a signal handler raises [e]. In that case, it has added
-      no waiter. *)
+    Unbroken: if it raises, it has added no waiter. *)
 
 val waiters : t -> int

@@ -24,10 +24,9 @@
 
     If you never withdraw an item, use {!Stream}, because it is faster.
 
-    Operations without a {b Suspends} line never suspend and perform no effect,
-    so you can call them from signal handlers, finalisers and callbacks. Adding,
-    taking and withdrawing an item take O(log n) time for [n] items in the
-    queue. Other operations without a {b Cost} line take O(1) time, and
+    Operations without a {b Suspends} line never suspend and perform no effect.
+    Adding, taking and withdrawing an item take O(log n) time for [n] items in
+    the queue. Other operations without a {b Cost} line take O(1) time, and
     cancelling a wait takes amortised O(1) time. Waiting tasks are served in the
     order in which they arrived, and newcomers never overtake them.
 

@@ -11,9 +11,8 @@ let rec run_each due ~all =
       run_each due ~all
   | _ -> ()
 
-(* An abort may raise or be cancelled, and a signal handler may raise. The other aborts run
-   nevertheless, because one of them may have to lock a mutex again. The first exception is
-   raised. *)
+(* Unbroken. If an abort raises or is cancelled, the other aborts run nevertheless, because one
+   of them may have to lock a mutex again. The first exception is raised. *)
 let rec run due ~all =
   try run_each due ~all
   with e ->

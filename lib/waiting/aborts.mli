@@ -1,8 +1,8 @@
 (** The functions given to [wrap_abort], which run if their event was not
     performed.
 
-    All of them run, even if some raise or a signal handler does. Then the first
-    exception is raised. Running them suspends where these functions do. *)
+    All of them run, even if some raise. Then the first exception is raised.
+    Running them suspends where these functions do. *)
 
 type t = {
   run : unit -> unit;

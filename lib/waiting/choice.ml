@@ -108,8 +108,7 @@ let rec withdraw_each enlisted =
       enlisted := rest;
       withdraw_each enlisted
 
-(* Withdraws all of them, even if a signal handler raises meanwhile. A waiter that was
-   withdrawn is marked, so it isn't withdrawn again. *)
+(* Unbroken. A waiter that was withdrawn is marked, so it isn't withdrawn again. *)
 let rec withdraw_all enlisted =
   try withdraw_each enlisted
   with e ->
@@ -182,10 +181,8 @@ let rec enlist choice resumer enlisted ~last = function
         Enlisted { operation = a.operation; structure = a.structure; waiter }
         :: !enlisted
       in
-      (* From here on nothing is allocated, and no call is a tail call. A signal handler may
-         raise at an allocation, and at the beginning of a function that ends in a tail call.
-         Before the decision, that would lose a waiter that was taken out of its queue. After
-         the decision, the resumption is owed. *)
+      (* Unbroken from here on. Before the decision, an exception would lose a waiter that was
+         taken out of its queue. After the decision, the resumption is owed. *)
       waiter.resumer <-
         (fun result ->
           decide choice
@@ -311,8 +308,7 @@ let rec may_spin alternatives i ~any =
         | Indifferent -> may_spin alternatives (i + 1) ~any
         | Never | Enlisted -> false)
 
-(* Everything is withdrawn before anything else is done, because a second signal handler may
-   raise. *)
+(* Everything is withdrawn before anything else is done. *)
 let[@inline never] withdraw_and_raise enlisted e =
   match Backtrace.get () with
   | backtrace ->

@@ -131,8 +131,8 @@ val wrap_abort : 'a t -> (unit -> unit) -> 'a t
     while it waits, or if {!poll} returns [None].
 
     [f] runs in the same task, after the functions given to {!wrap}, even if one
-    of them raises. If several such functions raise, or a signal handler does,
-    the others still run, and then the first exception is raised. *)
+    of them raises. If several such functions raise, the others still run, and
+    then the first exception is raised. *)
 
 val guard : (unit -> 'a t) -> 'a t
 (** [guard f] is the event [f ()], which is created anew for each {!sync},

@@ -24,8 +24,7 @@ type ('t, 'x, 'a) waiting = {
 
 let operation_again waiting = { waiting.operation with how = waiting.how_again }
 
-(* After the wait and the attempt, nothing is allocated. A signal handler could raise at an
-   allocation, and the value would be lost. *)
+(* Unbroken after the wait and the attempt. Otherwise the value would be lost. *)
 let rec wait_again waiting t arg =
   let arg = waiting.with_arg arg (again (waiting.of_arg arg)) in
   match Operation.attempt waiting.operation t arg with
@@ -40,8 +39,8 @@ let give_up_and_raise waiting t arg e =
   waiting.give_up t arg;
   Printexc.raise_with_backtrace e backtrace
 
-(* If a signal handler raises, it is unknown whether the task was nudged. So the task gives up
-   too. *)
+(* Unbroken. After an exception it is unknown whether the task was nudged, so the task gives
+   up too. *)
 let[@inline never] wait_in_thread waiting t arg thread =
   let arg = waiting.with_arg arg (of_thread thread) in
   match Operation.wait waiting.operation t arg with

@@ -56,8 +56,7 @@ type ('t, 'x, 'a) waiting = {
   with_arg : 'x -> t -> 'x;
   give_up : 't -> 'x -> unit;
       (** The nudged task doesn't come. This function uses [Step.surely], but
-          must not end in that call, because the compiler would put a polling
-          point before it, where a signal handler may raise.
+          must not end in that call (unbroken).
 
           If two tasks wait, it may be called for the one that was not nudged.
           So the state may say that no task is on its way while one is, but

@@ -69,8 +69,7 @@ let withdraw_once (type s x a) (operation : (s, x, a) t) (t : s) w =
   | By_steps { word; queue; left; _ } -> Step.withdraw (word t) queue left w
   | By_hand { withdraw; _ } -> withdraw t w
 
-(* If a signal handler raises before the waiter is counted, the waiter is withdrawn again.
-   After 16 exceptions the cause is [withdraw] itself, not a signal. *)
+(* Unbroken. After 16 exceptions the cause is [withdraw] itself. *)
 let rec withdraw_within tries operation t w =
   match withdraw_once operation t w with
   | () -> Waiter.mark_withdrawn w
@@ -79,8 +78,6 @@ let rec withdraw_within tries operation t w =
         withdraw_within (tries - 1) operation t w;
       raise e
 
-(* If a signal handler has interrupted a withdrawal, and another one its repetition, the waiter
-   is still leaving. A choice then withdraws it once more. *)
 let withdraw operation t w =
   if not (Waiter.is_withdrawn w) then begin
     Waiter.mark_leaving w;
@@ -207,9 +204,9 @@ let met t decision =
       Labels.raises e t;
       raise e
 
-(* Nothing is allocated after [block], in the resumer, or between the decision and the return.
-   A signal handler could raise at an allocation, and lose a value that was taken or given. If
-   it raises after the task was resumed, it comes too late, as in [Park]. *)
+(* Unbroken after [block], in the resumer, and between the decision and the return. Otherwise
+   a value that was taken or given would be lost. An exception that comes after the task was
+   resumed is too late, as in [Park]. *)
 let[@inline never] meet_or_wait operation t arg =
   Late.raise_kept ();
   let w = Waiter.make arg and decision = Decision.create () in
