@@ -18,7 +18,7 @@ module Atomically : sig
   (** Replaces the immutable state of an atomic in one step. *)
 
   val update_surely : 's Atomic.t -> ('s -> 's) -> unit
-  (** The same, even if a signal handler raises. *)
+  (** The same, unbroken. *)
 end
 
 (** Used by [concord-domainslib], to tell pools apart. *)
@@ -45,7 +45,7 @@ end
 (** Used by [concord-miou]. *)
 module Late : sig
   val protect : (unit -> 'a) -> 'a
-  (** Delays the exception of a signal handler until the thread's next wait. *)
+  (** Delays exceptions that would end a wait until the thread's next wait. *)
 end
 
 (** Used by [concord-lwt] and [concord-async], which add their library's
@@ -311,8 +311,7 @@ module Spinning : sig
     'a
   (** [suspend_spinning spin host (begin_turns spin) block] lets the task spin
       and then sleep. If an exception comes between the two calls, the task has
-      to call {!Spin.leave_turns} instead. A signal handler can raise one
-      wherever something is allocated. *)
+      to call {!Spin.leave_turns} instead. *)
 end
 
 (** Finding the host of the calling task. *)

@@ -8,6 +8,6 @@ let rec update t f =
 let rec update_surely t f =
   try update t f
   with e ->
-    (* A signal handler raised [e] before [t] was changed. *)
+    (* unbroken *)
     update_surely t f;
     raise e

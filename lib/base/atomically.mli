@@ -8,8 +8,5 @@ val update : 's Atomic.t -> ('s -> 's) -> unit
     of your own doesn't have to do. *)
 
 val update_surely : 's Atomic.t -> ('s -> 's) -> unit
-(** [update_surely t f] does the same as {!update}, but completes even if a
-    signal handler raises. Use it for changes that no other code would repeat.
-    [f] must not raise.
-
-    - {b Raises} [e] if a signal handler raised [e], after the update. *)
+(** [update_surely t f] is {!update}, unbroken. Use it for changes that no other
+    code would repeat. [f] must not raise. *)

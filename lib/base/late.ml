@@ -13,17 +13,15 @@ let is_protected () =
   | [] -> false
   | threads -> List.mem (this_thread ()) threads
 
-(* If another signal handler raises meanwhile, the new exception is dropped, and [e] is kept on
-   the next try. The call of [keep] in the handler must not be a tail call, for the same reason
-   as in [Step.go_on]. *)
+(* Unbroken. An exception that comes meanwhile is dropped, and [e] is kept on the next try. The
+   call of [keep] in the handler must not be a tail call, as in [Step.go_on]. *)
 let rec keep exn backtrace =
   try
     let kept = { thread = this_thread (); exn; backtrace } in
     Atomically.update late (List.cons kept)
   with _ -> Sys.opaque_identity (keep exn backtrace)
 
-(* Raises the oldest exception and drops the others. If a thread was interrupted twice, it gets
-   one interruption. *)
+(* Raises the oldest exception and drops the others. *)
 let rec raise_first () =
   let before = Atomic.get late and thread = this_thread () in
   match List.partition (fun kept -> kept.thread = thread) before with
@@ -47,7 +45,7 @@ let leave_protected thread =
   match Atomically.update protected (without thread) with
   | () -> ()
   | exception e ->
-      (* A signal handler raised [e] before the list was changed. *)
+      (* unbroken *)
       let backtrace = Printexc.get_raw_backtrace () in
       Atomically.update protected (without thread);
       Printexc.raise_with_backtrace e backtrace

@@ -111,9 +111,6 @@
       is known.
     - Handlers around a task are asked each time. So lazy values that force one
       another, n deep, take time in the square of n.
-    - If a signal handler raises when a wait has just ended, while that is
-      reported to a program that traces, the exception comes in the thread's
-      next wait.
     - With [leaks] a task that waits for something that can't happen is not left
       to wait. Each sleep is preceded by a collection.
 

@@ -46,5 +46,4 @@ type t = {
 
 val now : unit -> t
 (** [now ()] is the report of this moment. It does not suspend, and may be
-    called in any thread, and in a signal handler. {b Cost}: O(n * s) for n
-    waits in s structures. *)
+    called in any thread. {b Cost}: O(n * s) for n waits in s structures. *)

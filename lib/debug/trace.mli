@@ -52,11 +52,6 @@
     file. The [lost_events] callback of a reader gets the number of words that
     it lost.
 
-    If a signal handler raises while a wait is reported, the exception comes
-    where the operation is called, and the operation has not been performed.
-    However, if the operation has been performed, because the wait has just
-    ended, the thread's next wait raises the exception.
-
     None of these functions suspends. All are safe from any domain and thread.
 
     @canonical Concord.Tools.Trace *)
@@ -79,8 +74,7 @@ type outcome =
   | Returned
   | Raised  (** The waker gave an exception, or the operation raised it. *)
   | Cancelled
-      (** The host raised an exception, because it has cancelled the task, or a
-          signal handler did. *)
+      (** The host raised an exception, because it has cancelled the task. *)
 
 (** Domains are numbered as by [Domain.self]. *)
 type event =
@@ -146,8 +140,7 @@ val mark : string -> unit
     [text], and characters below a space become spaces.
 
     - {b Cost}: one read while the program is not traced, but [text] is computed
-      before. A microsecond or two while it is.
-    - {b Raises} the exception of a signal handler that raises there. *)
+      before. A microsecond or two while it is. *)
 
 val start : unit -> unit
 (** [start ()] traces the program from now on. It starts the runtime's events if
@@ -164,9 +157,9 @@ val on_signal : int -> unit
 (** [on_signal Sys.sigusr2] makes that signal start the trace, and the next one
     stop it, as [concord-trace --pid] needs.
 
-    It installs a signal handler, which OCaml calls when a thread next runs
-    OCaml code. The trace doesn't have the ends of waits that began before it,
-    nor the forks and ends of tasks whose schedulers and scopes did.
+    The trace starts when a thread next runs OCaml code. The trace doesn't have
+    the ends of waits that began before it, nor the forks and ends of tasks
+    whose schedulers and scopes did.
 
     - {b Cost}: nothing until the first signal.
     - {b Raises} [Invalid_argument] or [Sys_error] as [Sys.set_signal] does. *)

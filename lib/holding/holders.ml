@@ -17,8 +17,7 @@ let within f =
   Strict.before_lock ();
   Extent.within (fun by -> f (of_task by))
 
-(* No signal handler runs here. Nothing is allocated in OCaml's code, and the function doesn't
-   end in a call, because the compiler would add a polling point then. *)
+(* Unbroken. It doesn't end in a call. *)
 let[@inline] taken : t -> unit = function
   | None -> ()
   | Some holder ->

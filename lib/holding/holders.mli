@@ -31,7 +31,7 @@ val within : (t -> 'a) -> 'a
 
 val taken : t -> unit
 (** [taken t] records that a task that had to wait now holds the structure. Call
-    it when the task continues. No signal handler runs here. *)
+    it when the task continues. Unbroken. *)
 
 val waits : t -> unit
 (** [waits t] records that a task will wait for the structure. Until {!taken},

@@ -1,7 +1,7 @@
 let max_frames = 20
 
-(* This doesn't use the channel [stderr], because a signal handler may call it in a thread that
-   has locked the channel. *)
+(* This doesn't use the channel [stderr], because a callback may call it in a thread that has
+   locked the channel. *)
 let write text =
   try
     ignore (Unix.write_substring Unix.stderr text 0 (String.length text) : int)

@@ -89,9 +89,8 @@ let[@inline] asks t =
   t.Trigger.asked
 
 (* [asks] may have raised for two reasons. A foreign scheduler raises each time, and then it is
-   the innermost one. A signal handler's exception says nothing about the scheduler, so the
-   thread's next wait raises it. It must not be raised here, because the caller has a
-   continuation that would be lost. *)
+   the innermost one. Any other exception says nothing about the scheduler. Unbroken, because
+   the caller has a continuation that would be lost, so the thread's next wait raises it. *)
 let[@inline never] ask_again t e backtrace =
   let is_innermost =
     t.Trigger.asked

@@ -136,8 +136,7 @@ module Spin : sig
       [until] calls neither. Other threads of the domain that are ready run
       meanwhile.
 
-      - {b Raises} [e] if [prepare ()], [ready ()] or a signal handler raises
-        [e]. *)
+      - {b Raises} [e] if [prepare ()] or [ready ()] raises [e]. *)
 end
 
 (** The identity of a task, for reports of which task waits for which

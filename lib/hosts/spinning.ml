@@ -122,7 +122,7 @@ let new_wait spin =
   with
   | wait -> wait
   | exception e ->
-      (* the exception of a signal handler *)
+      (* unbroken *)
       let backtrace = Printexc.get_raw_backtrace () in
       Spin.leave_turns spin;
       Printexc.raise_with_backtrace e backtrace
@@ -134,8 +134,8 @@ let value wait =
   | Spinning | Asleep _ ->
       assert false (* the task continues only after the decision *)
 
-(* The exception comes from [block], from a signal handler, or from the host, whose
-   cancellation has decided. If [block] resumes the task itself and then raises, it breaks S1.
+(* The exception comes from [block], from the host, whose cancellation has decided, or from
+   elsewhere. If [block] resumes the task itself and then raises, it breaks S1.
    Its exception is dropped, as in [Park]. *)
 let suspend_spinning spin host turns block =
   let wait = new_wait spin in

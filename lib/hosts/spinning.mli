@@ -32,13 +32,12 @@ val suspend : Spin.t -> host -> ('a Concord_suspend.resumer -> 'a option) -> 'a
     each of the first turns the task spins for some 0.5 us more, because most
     answers are quick, and a turn takes longer than that.
 
-    A signal handler may raise in a task that spins, after it was resumed. Then
-    the next suspension in the thread raises that exception, as
-    {!Park.suspend_thread} does. *)
+    If an exception comes in a task that spins, after it was resumed, the next
+    suspension in the thread raises it, as {!Park.suspend_thread} does. *)
 
 val begin_turns : Spin.t -> int
 (** [begin_turns spin] is {!Spin.begin_turns}, except that it raises the
-    exception that a signal handler left, as above. *)
+    exception that was left, as above. *)
 
 val suspend_spinning :
   Spin.t -> host -> int -> ('a Concord_suspend.resumer -> 'a option) -> 'a

@@ -1,8 +1,7 @@
 let max_frames = 20
 
-(* [Sys.opaque_identity] keeps this from ending in a call, because the compiler would put a
-   polling point before that. Handlers that have been given a continuation call this, and no
-   signal handler may raise there. *)
+(* Unbroken, because handlers that have been given a continuation call this. So it doesn't end
+   in a call. *)
 let[@inline] are_observed () =
   Sys.opaque_identity (Waits.are_kept () || Tracing.is_on ())
 

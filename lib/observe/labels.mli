@@ -3,7 +3,7 @@
     them.
 
     None of these functions suspends, except {!holding}. All are safe from any
-    domain and thread, and in signal handlers. *)
+    domain and thread. *)
 
 val made :
   ?kind:string ->

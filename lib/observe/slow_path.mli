@@ -3,8 +3,8 @@
     The reasons come and go independently of each other. This module has the
     only record of them, so that each suspension reads a single word.
 
-    None of these functions suspends. All are safe from any domain and thread,
-    and in signal handlers. *)
+    None of these functions suspends. All are safe from any domain and thread.
+*)
 
 type reason = private int
 (** A bit of {!reasons}. *)
@@ -29,8 +29,8 @@ val remove : reason -> unit
 
 val reasons : int Atomic.t
 (** The reasons that there are. {!Waits} and {!Tracing} read it themselves,
-    because a function that ends in a call begins with a polling point. They are
-    asked where no signal handler may run. *)
+    because they have to be unbroken, and a function that ends in a call begins
+    with a polling point. *)
 
 val has : reason -> bool
 (** {b Cost}: one read. *)

@@ -19,8 +19,7 @@ type Runtime_events.User.tag += Concord
 (* [None] until the program is traced or reads a trace, because most programs never need it. *)
 let registered = Atomic.make (None : string Runtime_events.User.t option)
 
-(* [write] uses [Fun.protect]. If a signal handler raises in its [finally], the handler's
-   exception is wrapped in [Finally_raised]. *)
+(* [write] uses [Fun.protect], which wraps exceptions of its [finally]. *)
 let emit event =
   match Atomic.get registered with
   | None -> ()
@@ -84,8 +83,8 @@ let outcome progress e =
   else Cancelled
 
 (* The waker is determined before [resumer] is called, because the task may continue right
-   after that. If a signal handler raises here, [resumer] is called all the same, and its
-   answer is returned. The thread's next wait raises the exception. *)
+   after that. Unbroken: [resumer] is called in any case, and its answer is returned. The
+   thread's next wait raises an exception that comes meanwhile. *)
 let waking ~ask ~wait ~suspended_on progress resumer outcome =
   match task (ask ()) with
   | exception e ->
@@ -117,8 +116,7 @@ let during ~who ~ask targets suspend block =
     progress.left <- true;
     found
   in
-  (* The wait is over here. If a signal handler's exception were raised now, the value would be
-     lost, so the thread's next wait raises it. *)
+  (* Unbroken, because the value would be lost. The thread's next wait raises the exception. *)
   let resumed outcome =
     try emit (Resumed { wait; task; domain = this_domain (); outcome })
     with e -> Late.keep e (Printexc.get_raw_backtrace ())
@@ -183,10 +181,8 @@ let ended task =
   try emit (Ended { task; domain = this_domain () })
   with e -> Late.keep e (Printexc.get_raw_backtrace ())
 
-(* Even if a signal handler raises here, [f] is called, because other tasks may wait for its
-   result. After [f] has returned, such an exception isn't raised either, because a task that
-   has finished has not failed. There is no polling point between the first [match] and the
-   call of [f]. *)
+(* Unbroken, because other tasks may wait for the result of [f]. There is no polling point
+   between the first [match] and the call of [f]. *)
 let forked ~parent ~at ~ask f =
   match began_by ~parent ~at ~ask with
   | task -> (

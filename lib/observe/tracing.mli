@@ -1,8 +1,8 @@
 (** Events of each wait, while the program is traced (see
     {!Concord.Tools.Trace}).
 
-    None of these functions suspends. All are safe from any domain and thread,
-    and in signal handlers. *)
+    None of these functions suspends. All are safe from any domain and thread.
+*)
 
 include module type of struct
   include Trace_event

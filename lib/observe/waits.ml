@@ -6,8 +6,7 @@ type holder = {
   held_at : Printexc.raw_backtrace;
 }
 
-(* No signal handler can run in here, because the clock is a C function and only that function
-   allocates. *)
+(* Unbroken, because the clock is a C function and only that function allocates. *)
 let[@inline] now_ns () = Int64.to_int (Mtime_clock.now_ns ())
 
 let held by =
@@ -43,11 +42,11 @@ let target ?(state = fun _ -> "") ?(from_outside = false) operation structure
             began        Waiting  the task, after it has left its resumer in the structure
             ended        Over     the task, which didn't have to wait, or was refused
    Waiting  was_resumed  Resumed  the caller of the resumer
-            ended        Over     the task, which was cancelled or interrupted
+            ended        Over     the task, whose wait has raised
    Resumed  ended        Over     the task, when its host continues it
    Over     never (terminal)
 
-   [ended] is one store, so no signal handler runs between the end of the wait and this store. *)
+   [ended] is one store, so it is unbroken. *)
 type state = Not_yet | Waiting | Resumed | Over
 
 type t = {
@@ -132,8 +131,8 @@ let was_resumed t now =
      || Atomic.compare_and_set t.state Waiting Resumed
       : bool)
 
-(* After [resumer] has answered, nothing is allocated, because a signal handler could raise at
-   an allocation. The caller would then not know that the task was resumed. *)
+(* Unbroken after [resumer] has answered. Otherwise the caller would not know that the task was
+   resumed. *)
 let watch t resumer outcome =
   let now = Mtime_clock.now_ns () in
   resumer outcome
@@ -179,8 +178,8 @@ let stops_running () =
   if Threads.mem thread (Atomic.get running_) then
     Atomically.update running_ (Threads.remove thread)
 
-(* The task already has its value, which would be lost if a signal handler's exception were
-   raised here. So the thread's next wait raises it. *)
+(* Unbroken, because the task already has its value. The thread's next wait raises the
+   exception. *)
 let runs { who; waits_at; _ } =
   try
     let thread = this_thread () and on_domain = (Domain.self () :> int) in

@@ -1,7 +1,7 @@
 (** The tasks that wait, while the program keeps them.
 
-    None of these functions suspends. All are safe from any domain and thread,
-    and in signal handlers. *)
+    None of these functions suspends. All are safe from any domain and thread.
+*)
 
 val are_kept : unit -> bool
 (** [true] if [waits] is one of the words in [CONCORD_DEBUG], or {!keep} was
@@ -83,8 +83,8 @@ val during :
 (** [during ~who targets suspend block] is [suspend block]. It is a wait from
     the moment when [block] has returned [None] until the resumer returns
     [true], or [suspend] raises. It keeps nothing alive that the suspension does
-    not. If a signal handler raised when the thread's last wait ended, it first
-    raises that exception. *)
+    not. It first raises an exception that came too late for the thread's last
+    wait. *)
 
 val all : unit -> t list
 (** The tasks that wait now, in the order of their numbers. In the child of a

@@ -26,8 +26,8 @@ let by_plugin (plugin : Plugin.t) =
 let is_like e other = Printexc.exn_slot_id e = Printexc.exn_slot_id other
 
 (* A host may raise because it has cancelled the task and doesn't handle [Protect], or because
-   it refuses to suspend the task. Then it raises again the second time. A signal handler
-   raises only once. *)
+   it refuses to suspend the task. Then it raises again the second time. Other exceptions come
+   only once. *)
 let by_effect suspend =
   let host = "a scheduler" in
   let suspend () = suspend ask_outside in

@@ -118,8 +118,7 @@ let ask_quietly t =
   match Domain_local_await.prepare_for_await () with
   | trigger -> trigger
   | exception e ->
-      (* It may be a signal handler's exception, raised before the question. Then there was no
-         call back. *)
+      (* unbroken *)
       let backtrace = Printexc.get_raw_backtrace () in
       t.asking <- false;
       Printexc.raise_with_backtrace e backtrace
@@ -359,7 +358,7 @@ let using ~is_inside ~prepare_for_await ~while_running =
       while_running ()
   | Waiting -> using_held t ~prepare_for_await ~while_running
   | Switching | Observed | Unobservable -> (
-      (* It ends by [Fun.protect], which hides an exception of a signal handler. *)
+      (* It ends by [Fun.protect], which wraps exceptions. *)
       try Domain_local_await.using ~prepare_for_await ~while_running
       with Fun.Finally_raised e ->
         Printexc.raise_with_backtrace e (Printexc.get_raw_backtrace ()))

@@ -13,8 +13,7 @@ type handler = Innermost.flag = { mutable up : bool; mutable asked : bool }
    Released    never (terminal) *)
 type state = Init | Waiting of unit resumer | Released
 
-(* The caller owes the resumption, but a signal handler may raise before the resumer has
-   decided. *)
+(* Unbroken, because the caller owes the resumption. *)
 let resume resumer =
   match resumer (Ok ()) with
   | (_ : bool) -> ()
@@ -39,8 +38,7 @@ let[@inline never] make ~suspend () =
   in
   Domain_local_await.{ release; await }
 
-(* [outside] handles waits of code that runs in no task, for example in a callback from C, a
-   finaliser or a signal handler. *)
+(* [outside] handles waits of code that runs in no task, for example in a callback from C. *)
 let prepare t outside () =
   t.asked <- true;
   make () ~suspend:(fun block ->

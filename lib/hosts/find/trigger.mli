@@ -15,8 +15,7 @@ val prepare :
     If the effect has no handler, it calls [outside] with the same [block]. *)
 
 val resume : unit Concord_suspend.resumer -> unit
-(** Resumes. If a signal handler raises before it is known that this was done,
-    it resumes once more, and then raises the exception of the handler. *)
+(** Resumes, unbroken. *)
 
 val is_handler : Domain_local_await.t -> bool
 (** [true] if the trigger was made by {!prepare}. *)

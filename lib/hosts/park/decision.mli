@@ -29,10 +29,10 @@ val decide : 'a t -> ('a, exn) result -> bool
     whether it did.
 
     If the result is [true], the caller has to make sure that the task continues
-    with [outcome], even if a signal handler raises in between.
+    with [outcome], unbroken.
 
-    It contains no polling point, so a signal handler runs before it or after
-    it. Any thread may call it. One compare-and-set. *)
+    It contains no polling point. Any thread may call it. One compare-and-set.
+*)
 
 val outcome : 'a t -> ('a, exn) result
 (** [outcome t] is the outcome, or {!undecided}. One read. *)
@@ -42,12 +42,12 @@ val insist : ('a -> 'b) -> ('b -> bool) -> 'a -> bool
     resumer that is made of another one, which keeps H2, and has to allocate
     first.
 
-    If a signal handler raises in [prepare], [insist] begins again, and then
-    raises the exception of the handler. But if the wait was decided by another
-    thread meanwhile, the result is [false], and the exception is raised where
-    the thread waits next. Otherwise a caller that got the exception would think
-    that it has resumed the task. An exception of [resumer] is raised as it is,
-    because it has resumed.
+    Unbroken. If an exception comes in [prepare], [insist] begins again, and
+    then raises it. But if the wait was decided by another thread meanwhile, the
+    result is [false], and the exception is raised where the thread waits next.
+    Otherwise a caller that got the exception would think that it has resumed
+    the task. An exception of [resumer] is raised as it is, because it has
+    resumed.
 
     Don't let a call of [insist] be the last thing that a resumer does, because
     the compiler may put a polling point before such a call. Use

@@ -17,9 +17,8 @@
    others post behind it. The loop then sees an empty cell, and may fall asleep at it. But the
    thread will find that cell Asleep, and wake the loop. So the loop never waits for a thread.
 
-   [decide] decides, takes a cell and fills it in one function without a polling point. So a
-   signal handler runs before all three steps, or after them. For this reason, the message and
-   the next cell are allocated before. *)
+   [decide] decides, takes a cell and fills it in one function without a polling point
+   (unbroken). For this reason, the message and the next cell are allocated before. *)
 type 'a cell = 'a content Atomic.t
 
 and 'a content =

@@ -4,8 +4,7 @@
 
     {b Stability}: experimental, may change in any release.
 
-    A wake-up can be posted together with the decision of H3, so that no
-    exception of a signal handler comes between the two.
+    A wake-up can be posted together with the decision of H3, unbroken.
 
     {[
       # open Concord.Tools.Host_kit
@@ -48,8 +47,8 @@ val decide_and_post : 'a t -> 'b Decision.t -> ('b, exn) result -> 'a -> posted
 (** [decide_and_post t decision outcome message] decides and, if that succeeds,
     posts [message].
 
-    If it raises the exception of a signal handler, nothing has happened. Once
-    it has decided, there is no polling point until it has returned.
+    If it raises, nothing has happened. Once it has decided, there is no polling
+    point until it has returned.
 
     - {b Cost}: O(1), three atomic operations. It never waits for another
       thread. *)
@@ -65,10 +64,9 @@ val resumer :
 
     With an [outcome] it decides, posts [message outcome], calls [wake ()] if
     the loop sleeps, and returns whether it has decided. Make it before [block]
-    is called, because a signal handler could interrupt an allocation in the
-    call of the resumer.
+    is called, because making it allocates.
 
-    A signal handler may raise meanwhile. Before the decision, the resumer
+    It is unbroken if a signal handler raises. Before the decision, the resumer
     begins again. After it, [wake ()] is called until it returns. Then the
     exception is raised, which means that the task was resumed. But if the wait
     was decided by another thread meanwhile, the result is [false], and the

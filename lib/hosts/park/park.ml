@@ -7,8 +7,7 @@
    A resumer decides first, and then releases the trigger that it reads. The task replaces the
    trigger first, and then reads the decision. So either the resumer releases the new trigger,
    or the task sees the decision and doesn't await the trigger. Debt: a resumer that has
-   decided then releases the trigger. A signal handler may raise at any time, but the debt is
-   paid before its exception is raised again. *)
+   decided then releases the trigger, unbroken. *)
 type 'a wait = {
   decision : 'a Decision.t;
   trigger : Domain_local_await.t Atomic.t;
@@ -50,13 +49,13 @@ let resume wait outcome =
   end
 
 (* The waiting task doesn't wait, because [block] returned a value or raised, or because the
-   task was interrupted. *)
+   wait raised. *)
 exception Given_up
 
 let given_up = Error Given_up
 let value = function Ok v -> v | Error e -> raise e
 
-(* The outcome for a task that was interrupted. It is [given_up], unless the task was resumed
+(* The outcome for a task whose wait raised. It is [given_up], unless the task was resumed
    before. *)
 let give_up wait =
   if Decision.decide wait.decision given_up then given_up
@@ -89,9 +88,8 @@ and rearm wait prepare =
     await wait trigger
   else look wait prepare
 
-(* The value of [block], unless the task was resumed. After [block] returns, nothing is
-   allocated. A signal handler could raise at an allocation, and the value that [block] has
-   taken would be lost. *)
+(* The value of [block], unless the task was resumed. Unbroken after [block] returns, because
+   the value that it has taken would be lost. *)
 let wait_until wait sleep block =
   match block (fun outcome -> resume wait outcome) with
   | None ->
@@ -102,9 +100,8 @@ let wait_until wait sleep block =
   | Some _ as given ->
       if Decision.decide wait.decision given_up then given else None
 
-(* The exception comes from [block], from the host's cancellation, or from a signal handler,
-   which may raise at any time. Nothing is allocated before [give_up]. Otherwise another
-   handler could raise there, and the outcome of the wait would be lost.
+(* The exception comes from [block], from the host's cancellation, or from elsewhere. Unbroken
+   before [give_up], because the outcome of the wait would be lost.
 
    Once [block] has registered its resumer, it must not raise (S1). If it calls the resumer
    itself and then raises, it breaks S1, and its exception is dropped. *)

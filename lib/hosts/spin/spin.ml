@@ -196,7 +196,7 @@ let leave_turns t = t.spinning <- false
 
 (* --- A task attempts its operation -------------------------------------------- *)
 
-(* After [attempt] has found something, no signal handler runs. *)
+(* Unbroken after [attempt] has found something. *)
 let rec attempt_again pauses attempt x y z n =
   match attempt x y z with
   | None when n > 0 ->

@@ -23,8 +23,7 @@ val until : ?prepare:(unit -> unit) -> t -> (unit -> bool) -> bool
     [ready] has to be cheap. If the caller should not spin, [until] calls
     neither. Other threads of the domain that are ready run meanwhile.
 
-    - {b Raises} [e] if [prepare ()], [ready ()] or a signal handler raises [e].
-*)
+    - {b Raises} [e] if [prepare ()] or [ready ()] raises [e]. *)
 
 val until_resumed : is_gain:(unit -> bool) -> t -> (unit -> bool) -> bool
 (** [until_resumed ~is_gain t ready] is [until t ready], but a spin that ends
@@ -83,8 +82,8 @@ val attempt :
     row that succeeded, the next task does not spin, so that the other tasks of
     the loop run.
 
-    No signal handler runs between the success and the return, if [f] allocates
-    nothing after its last step. *)
+    Unbroken between the success and the return, if [f] allocates nothing after
+    its last step. *)
 
 val attempt_soon :
   t ->
