@@ -123,17 +123,6 @@ let with_locals name change f =
 let with_binding key v f = with_locals "with_binding" (Local.add key v) f
 let without_binding key f = with_locals "without_binding" (Local.remove key) f
 
-(* Unlike in [Fun.protect], [finally] may raise. *)
-let finally f ~finally =
-  match f () with
-  | v ->
-      finally ();
-      v
-  | exception e ->
-      let backtrace = Backtrace.get () in
-      finally ();
-      Printexc.raise_with_backtrace e backtrace
-
 (* A body of the scope ended with [result], and the tasks of the scope have ended. If a failure
    was observed by no task, the first such failure explains why the body was cancelled. *)
 let conclude scope result =
@@ -230,9 +219,9 @@ let scopes s = Suspend.{ scope = (fun body -> open_scope s body) }
 let run_in_context s f =
   let ended_in = ref s.contexts.(0) in
   let f () =
-    finally f ~finally:(fun () -> ended_in := Context.save s.context)
+    Backtrace.finally f ~finally:(fun () -> ended_in := Context.save s.context)
   in
-  finally (fun () -> Loop.run s f) ~finally:(fun () -> !ended_in ())
+  Backtrace.finally (fun () -> Loop.run s f) ~finally:(fun () -> !ended_in ())
 
 let run_scheduler s f =
   s.scopes <- scopes s;

@@ -47,7 +47,7 @@ type plugin = Plugin.t = {
 let plug_in ?who plugin = Plugin.add ?who plugin
 
 let using_plugin plugin loop =
-  Fun.protect ~finally:Innermost.forget @@ fun () ->
+  Backtrace.finally ~finally:Innermost.forget @@ fun () ->
   Innermost.using ~is_inside:Probe.is_inside
     ~prepare_for_await:(fun () -> Plugin.of_loop (Trigger.prepare_by plugin ()))
     ~while_running:(fun () ->

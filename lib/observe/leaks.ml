@@ -114,4 +114,5 @@ let rec without block = function
 
 let of_loop block f =
   Atomically.update loops (List.cons (Any block));
-  Fun.protect f ~finally:(fun () -> Atomically.update loops (without block))
+  Backtrace.finally f ~finally:(fun () ->
+      Atomically.update loops (without block))

@@ -77,7 +77,7 @@ let collect reach =
     mine.passed <- []
   in
   Atomically.update collections (List.cons mine);
-  Fun.protect
+  Backtrace.finally
     (fun () -> reach reaching)
     ~finally:(fun () ->
       Atomically.update collections (List.filter (fun other -> other != mine)));

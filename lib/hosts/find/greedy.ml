@@ -17,7 +17,7 @@ let running plugin loop =
   else begin
     let loops = Domain.DLS.get loops in
     Atomic.incr loops;
-    Fun.protect loop ~finally:(fun () -> Atomic.decr loops)
+    Backtrace.finally loop ~finally:(fun () -> Atomic.decr loops)
   end
 
 let[@inline] outside ask = if exist () then None else ask ()
@@ -39,7 +39,7 @@ let handling flag loop =
     let last = Domain.DLS.get last in
     let before = !last in
     last := { of_thread = this_thread (); flag };
-    Fun.protect loop ~finally:(fun () ->
+    Backtrace.finally loop ~finally:(fun () ->
         flag.up <- false;
         last := before)
   end

@@ -136,7 +136,7 @@ let[@inline never] of_loop (trigger : Domain_local_await.t) =
 let running plugin loop =
   let loops = Domain.DLS.get loops in
   Atomically.update loops (List.cons (this_thread (), plugin));
-  Fun.protect loop ~finally:(fun () ->
+  Backtrace.finally loop ~finally:(fun () ->
       Atomically.update loops (List.remove_assoc (this_thread ())))
 
 (* --- Whose trigger it is ---------------------------------------------------- *)

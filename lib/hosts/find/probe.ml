@@ -15,7 +15,7 @@ let await (trigger : Domain_local_await.t) ~release ~stop =
      fun () ->
        performed := true;
        Park.release trigger);
-  Fun.protect ~finally:stop @@ fun () ->
+  Backtrace.finally ~finally:stop @@ fun () ->
   match trigger.await () with
   | () -> if !performed then Suspended else Blocked
   | exception Effect.Unhandled _ -> Unhandled

@@ -35,7 +35,7 @@ let await_turn (trigger : Domain_local_await.t) yield =
   let seconds = if Plugin.wake_later trigger then 1e-3 else 1e-5 in
   match Timer.after seconds (fun () -> Park.release trigger) with
   | forget_timeout ->
-      Fun.protect ~finally:forget_timeout (fun () ->
+      Backtrace.finally ~finally:forget_timeout (fun () ->
           try trigger.await () with Effect.Unhandled _ -> yield ())
   | exception (Unix.Unix_error _ | Sys_error _) -> yield ()
 
