@@ -32,8 +32,8 @@ exception Lost
    Due      take     Taken  a worker, which starts or continues the job, or the end of the pool
    Taken    never (terminal)
 
-   Debt: the thread that submits a job, or that finds [Due], puts the item into [ready]. If a
-   signal handler raises, that happens twice, but only one worker takes the item.
+   Debt: the thread that submits a job, or that finds [Due], puts the item into [ready]. Unbroken,
+   because it may do so twice, but only one worker takes the item.
 
    [unfinished] of a pool counts the jobs that were submitted, until a worker has run or dropped
    them, and the call of [with_workers]. At 0 the pool has ended.
