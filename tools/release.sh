@@ -133,7 +133,7 @@ echo '(lang dune 3.17)' >dune-project
 cat >dune <<'TXT'
 (test
  (name readme)
- (libraries concord concord.fifo concord-domainslib concord-eio concord-lwt eio_main))
+ (libraries concord concord.fifo concord-eio concord-lwt eio_main))
 TXT
 dune build --root . @runtest || die "the program of README.md does not work with the installed packages"
 

@@ -23,8 +23,8 @@ let audit () =
 
 let () =
   Eio_main.run (fun _ ->
-      Concord_domainslib.with_pool ~num_domains:1 (fun pool ->
-          let audited = Concord_domainslib.submit pool audit in
+      Workers.with_workers ~domains:1 (fun pool ->
+          let audited = Workers.submit pool audit in
           transfer ();
           Promise.await audited;
           print_endline "all done"))

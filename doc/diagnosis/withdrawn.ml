@@ -12,7 +12,7 @@ let primes_below token n =
     d * d <= k && (k mod d = 0 || has_divisor (d + 1) k)
   in
   let rec count found k =
-    if k land 1023 = 0 then Concord_domainslib.check token;
+    if k land 1023 = 0 then Workers.check token;
     if k >= n then found
     else count (if has_divisor 2 k then found else found + 1) (k + 1)
   in
@@ -23,8 +23,7 @@ let compute pool ~limit job =
     [
       (fun () ->
         Done
-          (Concord_domainslib.run_stoppable pool (fun token ->
-               primes_below token job.n)));
+          (Workers.run_stoppable pool (fun token -> primes_below token job.n)));
       (fun () ->
         Promise.await job.stopped;
         Cancelled);
@@ -49,7 +48,7 @@ let print job =
   | Cancelled -> print_endline "cancelled"
 
 let () =
-  Concord_domainslib.with_pool ~num_domains:1 @@ fun pool ->
+  Workers.with_workers ~domains:1 @@ fun pool ->
   Eio_main.run @@ fun _ ->
   let jobs = Work_queue.create ~name:"jobs" 10 in
   let job = new_job 1_000 in

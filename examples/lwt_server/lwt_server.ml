@@ -1,4 +1,4 @@
-(* An HTTP server on Lwt, in one process with a pool of domains and with Eio. The code that
+(* An HTTP server on Lwt, in one process with workers on other domains and with Eio. The code that
    doesn't depend on these is in examples/http.
 
    ./dev exec lwt_server --port 8080 *)
@@ -7,12 +7,12 @@ open Lwt.Syntax
 open Http_message
 open Http_service
 open Lwt_service
-module Task = Domainslib.Task
+module Workers = Concord.Workers
 
-(* --- What Lwt, Eio and the pool share --- *)
+(* --- What Lwt, Eio and the workers share --- *)
 
 type shared = {
-  pool : Task.pool;  (** Computes the numbers. *)
+  workers : Workers.t;  (** They compute the numbers. *)
   tickets : int Concord.Mvar.t;
       (** An Eio domain puts the numbers, and Lwt takes them. *)
   table : string Concord.Lazy.t;  (** Lwt or Eio computes it, once. *)
@@ -20,24 +20,17 @@ type shared = {
 
 let computations = Atomic.make 0
 
-(* The first task that needs the table waits for the pool to compute it. In Lwt, other clients
+(* The first task that needs the table waits for a worker to compute it. In Lwt, other clients
    are served meanwhile. *)
-let table pool =
+let table workers =
   Concord.Lazy.from_fun @@ fun () ->
   Atomic.incr computations;
-  let numbers =
-    Concord_domainslib.submit pool (fun () ->
-        List.init 36 (fun n -> string_of_int (Fib.parallel pool n)))
-  in
-  String.concat " " (Concord.Promise.await numbers)
+  let number n = string_of_int (Fib.sequential n) in
+  Workers.run workers (fun () -> String.concat " " (List.init 36 number))
 
 let with_shared ~domains f =
-  let pool = Task.setup_pool ~num_domains:domains () in
-  (* Attaches the pool in this domain, which also tears it down. Otherwise the domain of Eio
-     might be the first to submit a job. *)
-  Concord_domainslib.attach pool;
-  Fun.protect ~finally:(fun () -> Task.teardown_pool pool) @@ fun () ->
-  f { pool; tickets = Concord.Mvar.create_empty (); table = table pool }
+  Workers.with_workers ~domains @@ fun workers ->
+  f { workers; tickets = Concord.Mvar.create_empty (); table = table workers }
 
 (* --- The Eio domain --- *)
 
@@ -75,8 +68,8 @@ let with_eio_domain { tickets; table; _ } ~warm_up f =
 
 let answer text = Lwt.return (Message.answer `OK text)
 
-let fib pool n =
-  let result = Concord_domainslib.submit pool (fun () -> Fib.parallel pool n) in
+let fib workers n =
+  let result = Workers.submit workers (fun () -> Fib.sequential n) in
   let* number = Concord_lwt.to_lwt result in
   answer (string_of_int number)
 
@@ -90,13 +83,14 @@ let show_table table =
     (Printf.sprintf "computations: %d\n%s" (Atomic.get computations) numbers)
 
 (* A connection is a task of [Lwt_direct], which waits for its handler. *)
-let handle { pool; tickets; table } ~max_n =
+let handle { workers; tickets; table } ~max_n =
   let await = Lwt_direct.await in
   Pages.handle ~hint:"try /ping, /fib/30, /ticket or /table" @@ function
   | [ "ping" ] -> Some (fun () -> await (answer "pong"))
   | [ "ticket" ] -> Some (fun () -> await (ticket tickets))
   | [ "table" ] -> Some (fun () -> await (show_table table))
-  | [ "fib"; n ] -> Some (Pages.with_n ~max_n n (fun n -> await (fib pool n)))
+  | [ "fib"; n ] ->
+      Some (Pages.with_n ~max_n n (fun n -> await (fib workers n)))
   | _ -> None
 
 let run options warm_up =
@@ -120,8 +114,8 @@ let command =
     [
       `S Manpage.s_description;
       `P
-        "Answers $(b,GET /fib/N) with the Nth Fibonacci number, computed by a \
-         Domainslib pool. Meanwhile it answers $(b,GET /ping) at once. $(b,GET \
+        "Answers $(b,GET /fib/N) with the Nth Fibonacci number, computed in \
+         another domain. Meanwhile it answers $(b,GET /ping) at once. $(b,GET \
          /ticket) gives each client a different number, from an MVar that an \
          Eio domain fills. $(b,GET /table) shows a lazy value that the Eio \
          domain and all clients share, and how often it was computed.";

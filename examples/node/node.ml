@@ -7,7 +7,7 @@ open Concord
 open Cmdliner
 open Ledger
 
-let run ports limits peers difficulty num_domains =
+let run ports limits peers difficulty domains =
   Random.self_init ();
   (* Without this, writing to a client that has disconnected would end the program. Now the
      write fails with an error. *)
@@ -15,7 +15,7 @@ let run ports limits peers difficulty num_domains =
   let stop = Promise.map ignore (Signal.once [ Sys.sigint; Sys.sigterm ]) in
   let ended =
     Eio_main.run @@ fun env ->
-    Concord_domainslib.with_pool ~num_domains @@ fun pool ->
+    Workers.with_workers ~domains @@ fun pool ->
     Concord_lwt.with_domain Lwt.return @@ fun lwt ->
     Shutdown.run ~stop ~grace:5. @@ fun () ->
     Service.run ~net:env#net ~pool ~lwt ~stop ~ports ~limits ~peers
@@ -55,6 +55,7 @@ let command =
       $ option Arg.int "difficulty" ~default:5
           "The number of zeros that the hash of a block begins with. All nodes \
            must use the same number."
-      $ option Arg.int "domains" ~default:2 "The number of domains in the pool.")
+      $ option Arg.int "domains" ~default:2
+          "The number of domains that compute.")
 
 let () = exit (Cmd.eval command)

@@ -2,7 +2,7 @@ open Concord
 
 type t = {
   chain : Chain.t;
-  pool : Domainslib.Task.pool;
+  pool : Workers.t;
   stop : unit Promise.t;
   log : string -> unit;
 }
@@ -20,7 +20,7 @@ exception Deaf
 
 let send t flow message =
   let frame =
-    Concord_domainslib.run t.pool (fun () ->
+    Workers.run t.pool (fun () ->
         Codec.encode Codec.write_string (Codec.encode Message.write message))
   in
   let write () = Eio.Flow.copy_string frame flow in
@@ -31,7 +31,7 @@ let receive t reader =
   if length < 0 || length > max_length then
     Codec.malformed "a message has an invalid length, %d bytes" length;
   let text = Eio.Buf_read.take length reader in
-  Concord_domainslib.run t.pool (fun () ->
+  Workers.run t.pool (fun () ->
       let message = Codec.decode Message.read text in
       (match message with
       | Block block -> Block.check ~difficulty:(Chain.difficulty t.chain) block

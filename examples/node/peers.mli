@@ -13,7 +13,7 @@ open Concord
 
 type t = {
   chain : Chain.t;
-  pool : Domainslib.Task.pool;
+  pool : Concord.Workers.t;
   stop : unit Promise.t;
       (** Once it is resolved, all functions below return. *)
   log : string -> unit;  (** Called with the reason when a peer is dropped. *)

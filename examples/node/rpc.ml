@@ -30,7 +30,7 @@ let contains text ~part =
 (* A query that reads the whole chain would block Lwt's loop, so a pool computes it. *)
 let search chain pool part =
   let query () = Chain.matching chain (contains ~part) in
-  (`OK, String.concat "\n" (Concord_domainslib.run pool query))
+  (`OK, String.concat "\n" (Workers.run pool query))
 
 let wait chain ~stop ~height ~transaction =
   let deadline = Event.at (Unix.gettimeofday () +. 30.) in

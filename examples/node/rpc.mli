@@ -24,7 +24,7 @@ val listen : port:int -> Unix.file_descr
 val serve :
   Http_service.Command.limits ->
   Chain.t ->
-  Domainslib.Task.pool ->
+  Concord.Workers.t ->
   log:(string -> unit) ->
   stop:unit Promise.t ->
   Unix.file_descr ->

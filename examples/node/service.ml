@@ -14,7 +14,7 @@ let rec mine chain ~pool ~stop =
   let search token =
     Block.search ~parent transactions ~difficulty:(Chain.difficulty chain)
       ~continue:(fun () ->
-        Concord_domainslib.check token;
+        Workers.check token;
         Tasks.yield ())
   in
   let next =
@@ -22,7 +22,7 @@ let rec mine chain ~pool ~stop =
     else
       Tasks.first
         (fun () ->
-          let block = Concord_domainslib.run_stoppable pool search in
+          let block = Workers.run_stoppable pool search in
           Some (ignore (Chain.add chain block : Chain.added)))
         (fun () -> unless_stopped stale)
   in

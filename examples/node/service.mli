@@ -9,7 +9,7 @@ type ports = {
 
 val run :
   net:_ Eio.Net.t ->
-  pool:Domainslib.Task.pool ->
+  pool:Concord.Workers.t ->
   lwt:unit Concord_lwt.loop ->
   log:(string -> unit) ->
   stop:unit Promise.t ->

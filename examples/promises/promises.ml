@@ -1,4 +1,4 @@
-(* A pool job waits for a fiber of Eio. First it awaits a promise of Eio, which fails, and then
+(* A job in another domain waits for an Eio fiber. First it awaits a promise of Eio, which fails, and then
    a promise of Concord. README.md shows both. *)
 
 (* $MDX part-begin=eio *)
@@ -20,10 +20,10 @@ let with_concord ~submit ~ask =
 (* [ask] answers once the job has failed, or after [patience] seconds. *)
 let try_ name ~patience answer =
   Eio_main.run (fun _ ->
-      Concord_domainslib.with_pool ~num_domains:1 (fun pool ->
+      Concord.Workers.with_workers ~domains:1 (fun workers ->
           let failed = Concord.Promise.create () in
           let submit f =
-            Concord_domainslib.submit pool (fun () ->
+            Concord.Workers.submit workers (fun () ->
                 try f ()
                 with e ->
                   Concord.Promise.fill failed ();

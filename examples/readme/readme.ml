@@ -17,7 +17,6 @@ let () =
       Concord_lwt.direct (fun () -> report "a task in Lwt's loop:"));
   Eio_main.run (fun _ ->
       report "an Eio fiber:";
-      (* The fiber waits for a job of the pool, and other fibers run meanwhile. *)
-      Concord_domainslib.with_pool ~num_domains:1 (fun pool ->
-          Concord_domainslib.run pool (fun () ->
-              report "a job of a Domainslib pool:")))
+      (* The fiber waits for the job, and other fibers run meanwhile. *)
+      Workers.with_workers ~domains:1 (fun workers ->
+          Workers.run workers (fun () -> report "a job in another domain:")))

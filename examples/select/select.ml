@@ -48,18 +48,18 @@ let talk { inbox; stop; quiet } =
   Promise.fill stop ()
 
 let () =
-  let pool = Domainslib.Task.setup_pool ~num_domains:1 () in
-  let in_pool f = Concord_domainslib.submit pool f in
+  Workers.with_workers ~domains:1 @@ fun workers ->
   Eio_main.run (fun _ ->
-      (* A fiber listens to a task of the pool. *)
+      (* A fiber listens to a job in another domain. *)
       let line = line () in
-      let talker = in_pool (fun () -> talk line) in
+      let talker = Workers.submit workers (fun () -> talk line) in
       listen ~host:"Eio fiber:" line;
       Promise.await talker);
   Eio_main.run (fun _ ->
-      (* Now a task of the pool listens to a fiber. *)
+      (* Now a job listens to a fiber. *)
       let line = line () in
-      let listener = in_pool (fun () -> listen ~host:"Domainslib task:" line) in
+      let listener =
+        Workers.submit workers (fun () -> listen ~host:"job:" line)
+      in
       talk line;
-      Promise.await listener);
-  Domainslib.Task.teardown_pool pool
+      Promise.await listener)

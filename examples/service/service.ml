@@ -1,14 +1,13 @@
 (* A service that computes for its clients, and stores the results in a database.
 
    - The main domain, and more domains if asked for, answer HTTP in Eio.
-   - A pool of Domainslib computes.
+   - Workers compute, in domains of their own.
    - A separate domain runs Lwt's loop, in which caqti accesses the database.
 
    These domains wait for each other through Concord: a bounded queue, promises, a broadcast. *)
 
 open Concord
 open Http_message
-module Pool = Domainslib.Task
 
 type options = {
   port : int;
@@ -36,7 +35,7 @@ type job = {
 
 type t = {
   options : options;
-  pool : Pool.pool;
+  pool : Workers.t;
   database : Store.t Concord_lwt.loop;
   stop : int Promise.t;  (** The signal to stop. *)
   jobs : job Work_queue.t;
@@ -60,7 +59,7 @@ let primes_below token n =
     d * d <= k && (k mod d = 0 || has_divisor (d + 1) k)
   in
   let rec count found k =
-    if k land 1023 = 0 then Concord_domainslib.check token;
+    if k land 1023 = 0 then Workers.check token;
     if k >= n then found
     else count (if has_divisor 2 k then found else found + 1) (k + 1)
   in
@@ -73,8 +72,7 @@ let compute t job =
     [
       (fun () ->
         Done
-          (Concord_domainslib.run_stoppable t.pool (fun token ->
-               primes_below token job.n)));
+          (Workers.run_stoppable t.pool (fun token -> primes_below token job.n)));
       (fun () ->
         Promise.await job.stopped;
         Cancelled);
@@ -290,7 +288,7 @@ let run options =
   let web =
     Web.listen ~port:options.port ~domains:options.http_domains options.limits
   in
-  Concord_domainslib.with_pool ~num_domains:options.workers @@ fun pool ->
+  Workers.with_workers ~domains:options.workers @@ fun pool ->
   Concord_lwt.with_domain ~close:Store.close (fun () ->
       Store.connect options.database)
   @@ fun database ->

@@ -44,7 +44,7 @@ let address port = `Tcp (Eio.Net.Ipaddr.V4.loopback, port)
 (* --- Nodes --- *)
 
 type world = {
-  pool : Domainslib.Task.pool;
+  pool : Workers.t;
   lwt : unit Concord_lwt.loop;
   log : string Mailbox.t;  (** The reasons why peers were dropped. *)
 }
@@ -204,7 +204,7 @@ let send_garbage node =
   ignore (read () : string)
 
 let with_world f =
-  Concord_domainslib.with_pool ~num_domains:2 @@ fun pool ->
+  Workers.with_workers ~domains:2 @@ fun pool ->
   Concord_lwt.with_domain Lwt.return @@ fun lwt ->
   f { pool; lwt; log = Mailbox.create () }
 
