@@ -189,7 +189,6 @@ let () =
   check_queue "one sleeps, one begins" ~asleep:1 ~starting:1 [ [ "a" ] ] [ "a" ];
   check_queue "two sleep" ~asleep:2 ~starting:0 [ [ "a" ]; [ "b" ] ]
     [ "ab"; "ba" ];
-  check_queue "two begin" ~asleep:0 ~starting:2 [ [ "a" ] ] [ "a" ];
   check_wait "a wait is resumed" ~told:false [ "resumed" ];
   check_wait "a wait is resumed, another worker" ~told:false ~second:true
     [ "resumed" ];
