@@ -184,7 +184,7 @@ let with_watch signal f =
     added := Some (process, w);
     add process w
   in
-  (* Unbroken, so it doesn't end in a call. *)
+  (* Unbroken, so it allocates nothing and doesn't end in a call. *)
   let finish () =
     match !added with
     | Some (process, w) ->
