@@ -11,7 +11,7 @@ end
 
 module Timer = Timer
 module Who = Who
-module Waits = Waits
+module Observer = Observer
 module Forks = Forks
 module Filler = Filler
 module Strict = Strict
@@ -21,7 +21,6 @@ module Plugin = Plugin
 module Spin = Spin
 module Spinning = Spinning
 module Reach = Reach
-module Noted = Noted
 module Identify = Identify
 module Others = Others
 module Operation = Operation

@@ -151,13 +151,24 @@ module Who : sig
   (** {!make}, once for each number. *)
 end
 
-(** Waits that are kept for reports. Used by [concord-domainslib]. *)
-module Waits : sig
-  type target = Waits.target
-  (** The structure and operation in which a task waits. *)
-
+(** What is observed, and the operations of indirect styles. Used by
+    [concord-domainslib], [concord-lwt] and [concord-schedulers]. *)
+module Observer : sig
   val are_kept : unit -> bool
   (** [true] if the program keeps its waits. *)
+
+  val finds_leaks : unit -> bool
+  (** [true] if the program looks for leaks. *)
+
+  val takes_slow_path : unit -> bool
+  (** [true] if waits are kept, traced, or searched for leaks. *)
+
+  val operation :
+    host:string ->
+    Target.t ->
+    ('a Concord_suspend.resumer -> 'a option) ->
+    ('a Concord_suspend.resumer -> 'a option) * (exn option -> unit)
+  (** Shows an operation of an indirect style in reports and traces. *)
 end
 
 (** Used by [concord-domainslib]. *)
@@ -187,9 +198,6 @@ end
 
 (** The search for leaks. Used by [concord-lwt] and [concord-schedulers]. *)
 module Leaks : sig
-  val is_on : bool
-  (** [true] if the program looks for leaks. *)
-
   val guard_operation : 'a Concord_suspend.resumer -> 'a Concord_suspend.resumer
   (** For an operation that has no stack while it waits. *)
 
@@ -316,10 +324,6 @@ end
 
 (** Finding the host of the calling task. *)
 module Reach : sig
-  val takes_slow_path : unit -> bool
-  (** [true] if waits are kept, traced, or searched for leaks. For [concord-lwt]
-      and [concord-schedulers]. *)
-
   val suspend_unlisted : ('a Concord_suspend.resumer -> 'a option) -> 'a
   (** {!Concord.Tools.Suspend.suspend} for a task that waits for work. For
       [concord-domainslib] and [concord-schedulers]. *)
@@ -341,16 +345,6 @@ module Reach : sig
       [concord-aio]. *)
 end
 
-(** Used by [concord-lwt] and [concord-schedulers]. *)
-module Noted : sig
-  val operation :
-    host:string ->
-    Waits.target ->
-    ('a Concord_suspend.resumer -> 'a option) ->
-    ('a Concord_suspend.resumer -> 'a option) * (exn option -> unit)
-  (** Shows an operation of an indirect style in reports and traces. *)
-end
-
 (** Used by [concord-domainslib] and [concord-lwt]. *)
 module Identify : sig
   val waker : unit -> Who.t
@@ -370,7 +364,7 @@ end
 
 (** Used by [concord-lwt], [concord-schedulers] and [concord-aio]. *)
 module Operation : sig
-  val target : ('t, 'x, 'a) Structure_kit.operation -> 't -> Waits.target
+  val target : ('t, 'x, 'a) Structure_kit.operation -> 't -> Target.t
   (** The target of a task that performs the operation. *)
 
   val wait : ('t, 'x, 'a) Structure_kit.operation -> 't -> 'x -> 'a

@@ -154,7 +154,7 @@ let[@inline never] with_identity pool promise f =
     if Atomic.get has_begun then who
     else { who with name = name ^ ", which has not begun" }
   in
-  if Private.Waits.are_kept () then
+  if Private.Observer.are_kept () then
     Private.Filler.add filler ~is_resolved:Concord.Promise.is_resolved promise;
   let f = fun () -> Private.Forks.run origin ~ask:who f in
   fun () ->

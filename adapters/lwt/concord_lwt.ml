@@ -72,7 +72,9 @@ let conclude operation t w = function
       Lwt.fail e
 
 let[@inline never] block_kept target woken block resumer =
-  let block, ended = Concord.Private.Noted.operation ~host:name target block in
+  let block, ended =
+    Concord.Private.Observer.operation ~host:name target block
+  in
   Lwt.on_any woken (fun _ -> ended None) (fun e -> ended (Some e));
   block resumer
 
@@ -98,7 +100,7 @@ let wait ~late operation t w result =
     Structure_kit.block operation t w (Leaks.guard_operation resumer)
   in
   match
-    if Concord.Private.Reach.takes_slow_path () then
+    if Concord.Private.Observer.takes_slow_path () then
       let target = Concord.Private.Operation.target operation t in
       block_kept target woken block resumer
     else block resumer

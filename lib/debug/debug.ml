@@ -45,7 +45,7 @@ type report = Debug_report.t = {
   running : running list;
 }
 
-let keep_waits = Waits.keep
+let keep_waits () = Observer.(start waits)
 
 let name structure name =
   if Identity.is_immediate structure then

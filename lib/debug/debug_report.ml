@@ -45,12 +45,12 @@ type t = {
 (* --- Facts about the structures -------------------------------------------------- *)
 
 (* A wait as it was at some moment. *)
-type seen = { wait : Waits.t; in_ : (Waits.target * Known.t) list }
+type seen = { wait : Waits.t; in_ : (Target.t * Known.t) list }
 
 (* Each structure is asked only once, because many tasks may wait in it. *)
 let asking () =
   let asked = Hashtbl.create 16 in
-  fun (target : Waits.target) (known : Known.t) ->
+  fun (target : Target.t) (known : Known.t) ->
     let holders =
       match Hashtbl.find_opt asked known.number with
       | Some holders -> holders
@@ -62,7 +62,7 @@ let asking () =
     Known.with_holders known holders
 
 let see waits =
-  let pointer (target : Waits.target) = target.structure in
+  let pointer (target : Target.t) = target.structure in
   let targets = List.concat_map (fun (w : Waits.t) -> w.targets) waits in
   let known =
     Known.look_up (Array.of_list (List.map pointer targets)) |> Array.to_seq
@@ -126,8 +126,8 @@ let graph seen =
   let holders =
     List.filter is_first targets
     |> List.concat_map (fun (_, { Known.number; holders; _ }) ->
-        List.filter Waits.is_held holders
-        |> List.map (fun (h : Waits.holder) -> (number, h.by.identity)))
+        List.filter Holder.is_held holders
+        |> List.map (fun (h : Holder.t) -> (number, h.by.identity)))
   in
   let tasks =
     Identity.numbers
@@ -225,7 +225,7 @@ let task (who : Who.t) : task =
 let seconds ~now since =
   Float.max 0. (Int64.to_float (Int64.sub now since) *. 1e-9)
 
-let holder ~now (holder : Waits.holder) =
+let holder ~now (holder : Holder.t) =
   {
     by = task holder.by;
     domain = holder.by.domain;
@@ -243,8 +243,7 @@ let all_holders ~now { seen; waiting; _ } =
   Array.iter (fun seen -> List.iter add (structures seen)) seen;
   known
 
-let target holders ((target : Waits.target), { Known.number; name; made_at; _ })
-    =
+let target holders ((target : Target.t), { Known.number; name; made_at; _ }) =
   {
     operation = target.operation;
     structure = name;

@@ -43,7 +43,7 @@ let can_wake () =
 (* If a server has nothing to do, it is idle, but has not stalled. *)
 let is_idle () =
   let is_outside (wait : Waits.t) =
-    List.exists (fun (t : Waits.target) -> t.from_outside) wait.targets
+    List.exists (fun (t : Target.t) -> t.from_outside) wait.targets
   in
   List.is_empty (Waits.resumed ()) && List.exists is_outside (Waits.all ())
 
@@ -114,7 +114,7 @@ let watch limit =
     let cycles = unless_impossible check_cycles cycles in
     serve cycles (unless_impossible (check_stall ~limit) state)
   in
-  Waits.keep ();
+  Observer.(start waits);
   Debug_helpers.start (fun () ->
       serve
         { known = []; next_at = 0. }

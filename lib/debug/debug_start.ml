@@ -19,5 +19,3 @@ let () =
     (fun seconds ->
       unless_impossible "stall" (fun () -> Debug_stall.watch seconds))
     (Debugging.seconds "stall")
-
-let link () = ()

@@ -3,17 +3,17 @@ type t = {
   kind : string option;
   name : string option;
   made_at : Printexc.raw_backtrace option;
-  holders : Waits.holder list;
+  holders : Holder.t list;
 }
 
 let unknown number =
   { number; kind = None; name = None; made_at = None; holders = [] }
 
 (* A task that has ended while it held a structure will never give it back. *)
-let has_ended (holder : Waits.holder) =
-  Waits.is_held holder && Who.has_ended holder.by
+let has_ended (holder : Holder.t) =
+  Holder.is_held holder && Who.has_ended holder.by
 
-let as_ended (holder : Waits.holder) =
+let as_ended (holder : Holder.t) =
   let name = holder.by.name ^ " (which has ended)" in
   { holder with by = { holder.by with name } }
 
@@ -46,7 +46,7 @@ let table size numbered =
    structure. *)
 type tables = {
   labels : (Labels.t * int) list array;
-  found : Waits.holder list array;
+  found : Holder.t list array;
 }
 
 (* The labels of the structure, and those of the structure that it is a part of. *)
@@ -78,7 +78,7 @@ let look_up pointers =
       (Identity.attached attached)
   in
   let labels = List.filter_map with_owner (Labels.all ())
-  and found = Labels.found_now () in
+  and found = Observer.find () in
   let numbers =
     Identity.numbers
       (Array.of_list

@@ -26,7 +26,7 @@ type event = Tracing.event =
 
 let start = Tracing.start
 let stop = Tracing.stop
-let is_on = Tracing.is_on
+let is_on = Observer.is_traced
 
 let on_signal signal =
   let toggle _ = if is_on () then stop () else start () in

@@ -48,7 +48,7 @@ let fork_promise f =
     | exception e -> fail promise e
   in
   let task = fork_as "fork_promise" fill in
-  if Waits.are_kept () then Joins.fills task promise;
+  if Observer.are_kept () then Joins.fills task promise;
   promise
 
 (* The task becomes a daemon on its own stack, before [f] begins. So the code for other tasks
@@ -150,7 +150,7 @@ module Scope = struct
   let wait_until_empty scope =
     if has_members scope then
       let block resumer = block scope resumer in
-      if Reach.takes_slow_path () then
+      if Observer.takes_slow_path () then
         Reach.suspend_slowly (fun () -> [ Joins.target scope ]) block
       else Reach.suspend_at_once block
 

@@ -245,21 +245,22 @@ let[@inline never] perform_observed (type a) s (e : a Effect.t)
       match e with
       | Fork f -> (Fork (forked s (origin s k) f) : a Effect.t)
       | Suspend.Suspend block
-        when Tracing.is_on () && not (Identify.is_question block) ->
-          Tracing.queue "fifo: ready tasks" (s.next_free - s.first_ready);
+        when Observer.is_traced () && not (Identify.is_question block) ->
+          !Observer.it.queue "fifo: ready tasks" (s.next_free - s.first_ready);
           e
       | _ -> e
     else e
   with
   | observed ->
-      if Leaks.is_on then perform_guarded s observed k else perform s observed k
+      if Observer.finds_leaks () then perform_guarded s observed k
+      else perform s observed k
   | exception another -> fail s k another
 
 (* --- One handler for all tasks ------------------------------------------------ *)
 
 let perform_as_observed s e k =
   if Forks.are_observed () then perform_observed s e k
-  else if Leaks.is_on then perform_guarded s e k
+  else if Observer.finds_leaks () then perform_guarded s e k
   else perform s e k
 
 (* The host's context is saved before the effect, because the task may be suspended by it. If

@@ -46,7 +46,7 @@ let who task =
    outermost scope, whose own number differs. *)
 let holders_in s =
   let held_by task =
-    let holder = Waits.not_ended (who_is task) in
+    let holder = Holder.not_ended (who_is task) in
     let held = (Identity.strong_pointer task.ended, holder) in
     if is_daemon task then [ held ]
     else [ held; (Identity.strong_pointer (Members.home task), holder) ]
@@ -62,21 +62,19 @@ let holders () =
       match Weak.get weak 0 with Some s -> holders_in s | None -> [])
     (Atomic.get known)
 
-let () = Labels.add_finder holders
+let () = Observer.add_finder holders
 
 (* --- In what is waited ----------------------------------------------------------- *)
 
-let target_in scope operation = Waits.target operation scope (fun _ -> [])
+let target_in scope operation = Target.make operation scope (fun _ -> [])
 let target scope = target_in scope "Concord_fifo.Scope.run"
 
 let[@inline never] sleep_kept s suspend block =
   note s;
-  Waits.during ~who:(Reach.who ())
-    [ target_in s.root "Concord_fifo.run" ]
-    suspend block
+  !Observer.it.sleep (target_in s.root "Concord_fifo.run") suspend block
 
 let[@inline] sleep s suspend block =
-  if Waits.are_kept () then sleep_kept s suspend block else suspend block
+  if Observer.are_kept () then sleep_kept s suspend block else suspend block
 
 let fills task promise =
   Filler.add (fun () -> who_is task) ~is_resolved:Promise.is_resolved promise

@@ -1,4 +1,4 @@
-(** Which task waits for which, while the program keeps waits ({!Waits}). *)
+(** Which task waits for which, while the program keeps waits ({!Observer}). *)
 
 open Task
 
@@ -9,7 +9,7 @@ val who : Task.t -> Who.t
     holders of the promises that their ends fill. These are their [ended], and
     the scopes that wait for them. *)
 
-val target : scope -> Waits.target
+val target : scope -> Target.t
 (** The target in which the task waits that has opened the scope. *)
 
 val sleep :

@@ -183,7 +183,8 @@ let scheduler ~is_lazy =
       start = ignore;
       scopes = { scope = (fun _ -> assert false (* [run] sets it *)) };
       is_watched =
-        Leaks.is_on || Forks.are_observed () || Option.is_some context;
+        Observer.finds_leaks () || Forks.are_observed ()
+        || Option.is_some context;
       context;
       tasks = [||];
       waits;

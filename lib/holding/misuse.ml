@@ -27,7 +27,7 @@ let called otherwise structure =
 
 let mutex t = called "a mutex" t
 
-let locked_twice t (owner : Waits.holder) =
+let locked_twice t (owner : Holder.t) =
   raise
     (Sys_error
        (Printf.sprintf
@@ -35,7 +35,7 @@ let locked_twice t (owner : Waits.holder) =
            forever. It was locked here:%s"
           (Who.to_string owner.by) (mutex t) (frames owner.held_at)))
 
-let report_ended t (owner : Waits.holder) =
+let report_ended t (owner : Holder.t) =
   report
     (Printf.sprintf
        "Mutex.lock: %s was locked by a task that has ended since, %s, here:%s\n\
@@ -43,12 +43,12 @@ let report_ended t (owner : Waits.holder) =
        (mutex t) (Who.to_string owner.by) (frames owner.held_at))
 
 (* While a mutex is handed over, its state already names the next task. That task may refuse
-   the mutex because it was cancelled, so [Waits.is_held] is checked first.
+   the mutex because it was cancelled, so [Holder.is_held] is checked first.
 
    Since the owner was read, it may have unlocked the mutex and then have ended. So an owner
    that has ended is reported only if it [still_holds] the mutex. *)
-let before_lock t (owner : Waits.holder) (caller : Waits.holder) ~still_holds =
-  if Waits.is_held owner then begin
+let before_lock t (owner : Holder.t) (caller : Holder.t) ~still_holds =
+  if Holder.is_held owner then begin
     if Who.same owner.by caller.by && Extent.is_certain caller.by then
       locked_twice t owner;
     if Who.has_ended owner.by && still_holds owner then report_ended t owner
@@ -63,7 +63,7 @@ let is_other (by : Who.t) (owner : Who.t) =
   && (by.host <> "" || owner.host = "")
   && not (by.host <> "" && Who.same owner (Who.of_thread ()))
 
-let before_unlock t (owner : Waits.holder) =
+let before_unlock t (owner : Holder.t) =
   let by = Extent.task () in
   if is_other by owner.by then
     report

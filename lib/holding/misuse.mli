@@ -14,17 +14,13 @@ val frames : Printexc.raw_backtrace -> string
     there are none, it lists all frames. Without frames it is [""]. *)
 
 val before_lock :
-  'mutex ->
-  Waits.holder ->
-  Waits.holder ->
-  still_holds:(Waits.holder -> bool) ->
-  unit
+  'mutex -> Holder.t -> Holder.t -> still_holds:(Holder.t -> bool) -> unit
 (** [before_lock mutex owner caller ~still_holds] has to be called before the
     caller waits for the owner. It reports an owner that has ended, if
     [still_holds owner] is [true].
 
     - {b Raises} [Sys_error] if the caller is certainly the owner. *)
 
-val before_unlock : 'mutex -> Waits.holder -> unit
+val before_unlock : 'mutex -> Holder.t -> unit
 (** [before_unlock mutex owner] reports if the caller unlocks a mutex that
     another task has locked. *)

@@ -23,7 +23,7 @@ module Make (Host : Promises.Host) (S : Promises.Style) = struct
       | Error e -> cancelled e)
 
   let[@inline never] wait_kept target block go_on =
-    let block, ended = Noted.operation ~host:Host.name target block in
+    let block, ended = Observer.operation ~host:Host.name target block in
     S.suspend ~protected:false block (fun outcome ->
         ended (Result.fold ~ok:(fun _ -> None) ~error:Option.some outcome);
         go_on outcome)
@@ -38,7 +38,7 @@ module Make (Host : Promises.Host) (S : Promises.Style) = struct
           Operation.withdraw operation t w;
           S.fail e backtrace
     in
-    if Reach.takes_slow_path () then
+    if Observer.takes_slow_path () then
       wait_kept (Operation.target operation t) block go_on
     else S.suspend ~protected:false block go_on
 

@@ -2,7 +2,7 @@ type t = {
   kind : string option;
   name : string option;
   made_at : Printexc.raw_backtrace option;
-  holders : unit -> Waits.holder list;
+  holders : unit -> Holder.t list;
   whole : Identity.pointer;
 }
 
@@ -34,6 +34,7 @@ let add_to { all; length; limit } label =
     { all; length; limit = Int.max least (2 * length) }
 
 let attach ~is_first structure label =
+  Observer.(start labels);
   let is_named =
     Option.is_some label.name || not (Identity.is_nowhere label.whole)
   and label = { attached = Identity.attach structure label; is_first } in
@@ -105,89 +106,23 @@ let all () =
   useful_of named (fun f lists -> { lists with named = f lists.named })
   @ useful_of others (fun f lists -> { lists with others = f lists.others })
 
-let given =
-  {
-    Waits.by = { (Who.unknown "") with name = "a task that was given it" };
-    since_ns = 0;
-    held_at = Printexc.get_callstack 0;
-  }
-
-(* --- Held while a function runs ------------------------------------------------ *)
-
-module Numbers = Map.Make (Int)
-
-type held = { structure : Identity.pointer; holder : Waits.holder }
-
-(* The task that holds a structure adds its own entry, and removes it. *)
-let held : held Numbers.t Atomic.t = Atomic.make Numbers.empty
-let last_number = Atomic.make 0
-
-let holding structure holder f =
-  let number = Atomic.fetch_and_add last_number 1 in
-  let entry = { structure = Identity.pointer structure; holder } in
-  let ended () = Atomically.update_surely held (Numbers.remove number) in
-  match
-    Atomically.update held (Numbers.add number entry);
-    f ()
-  with
-  | v ->
-      ended ();
-      v
-  | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
-      ended ();
-      Printexc.raise_with_backtrace e backtrace
-
-type found = Identity.pointer * Waits.holder
-
-let held_now () : found list =
-  Numbers.fold
-    (fun _ { structure; holder } found -> (structure, holder) :: found)
-    (Atomic.get held) []
-
-(* Functions of hosts that know which task another one waits for. *)
-let finders : (unit -> found list) list Atomic.t = Atomic.make []
-let add_finder finder = Atomically.update finders (List.cons finder)
-
-let found_now () =
-  held_now () @ List.concat_map (fun find -> find ()) (Atomic.get finders)
-
 (* --- At creation ------------------------------------------------------------- *)
 
 let max_frames = 20
 
-let[@inline never] add_made kind name holders structure =
+let made ~kind ~name ~holders structure =
   let made_at =
-    if Waits.are_kept () then Some (Printexc.get_callstack max_frames) else None
+    if Observer.are_kept () then Some (Printexc.get_callstack max_frames)
+    else None
   in
-  attach ~is_first:true structure (label ?kind ?name ?made_at ?holders ());
-  structure
+  attach ~is_first:true structure (label ?kind ?name ?made_at ?holders ())
 
-let[@inline] made ?kind ?name ?holders structure =
-  match name with
-  | None when not (Waits.are_kept ()) -> structure
-  | name -> add_made kind name holders structure
-
-let[@inline] are_any () =
-  let { named; others } = Atomic.get lists in
-  named.length + others.length > 0
-
-let add_part whole part = attach ~is_first:true part (label ~whole ())
-
-let[@inline never] add_derived whole part =
-  add_part (Identity.pointer whole) part
-
-(* A strong pointer is enough, because the part refers to the whole anyway. *)
-let[@inline never] add_waited_in whole part =
-  add_part (Identity.strong_pointer whole) part
-
-let[@inline] derived ~from part =
-  if are_any () then add_derived from part;
-  part
-
-let[@inline] waited_in ~from part =
-  if Waits.are_kept () then add_waited_in from part;
-  part
+(* A part that is waited in refers to the whole, so a strong pointer is enough. *)
+let part ~waited_in whole part =
+  let whole =
+    if waited_in then Identity.strong_pointer whole else Identity.pointer whole
+  in
+  attach ~is_first:true part (label ~whole ())
 
 let rec name pointer =
   let of_label { name = own; whole; _ } =
@@ -245,7 +180,7 @@ let raised_ : raised list Atomic.t = Atomic.make []
 let max_raised = 100
 let thread () = Thread.id (Thread.self ())
 
-let[@inline never] note_raised e structure =
+let raises e structure =
   if is_explained e then
     let thread = thread () in
     let raised = { thread; e; by = Identity.pointer structure } in
@@ -253,10 +188,6 @@ let[@inline never] note_raised e structure =
     Atomically.update raised_ (fun before ->
         raised
         :: List.filteri (fun i other -> i < max_raised && is_other other) before)
-
-let[@inline] raises e structure = if are_any () then note_raised e structure
-let not_by_a_structure = ref ()
-let[@inline] raises_unknown e = raises e not_by_a_structure
 
 let raised_by e =
   let thread = thread () in

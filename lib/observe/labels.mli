@@ -2,46 +2,28 @@
     that hold them. They are kept beside the structures, which need no room for
     them.
 
-    None of these functions suspends, except {!holding}. All are safe from any
-    domain and thread. *)
+    None of these functions suspends. All are safe from any domain and thread. *)
 
 val made :
-  ?kind:string ->
-  ?name:string ->
-  ?holders:(unit -> Waits.holder list) ->
+  kind:string option ->
+  name:string option ->
+  holders:(unit -> Holder.t list) option ->
   'structure ->
-  'structure
-(** The function that makes a structure calls this, and returns the structure.
-    The name is noted, and while {!Waits.are_kept} the frames of the caller.
-    [kind] is the name of such structures, for example ["stream"]. [holders ()]
-    are the tasks that can end a wait there, if they are known. {b Cost} without
-    a name, and while waits are not kept: one read. *)
+  unit
+(** {!Observer.val-made}. *)
+
+val part : waited_in:bool -> 'structure -> 'part -> unit
+(** {!Observer.waited_in} or {!Observer.derived}. {b Cost}: O(1) amortised. *)
 
 val add :
   ?kind:string ->
   ?name:string ->
   ?made_at:Printexc.raw_backtrace ->
-  ?holders:(unit -> Waits.holder list) ->
+  ?holders:(unit -> Holder.t list) ->
   'structure ->
   unit
 (** The structure is not kept alive, although [holders] refers to it. {b Cost}:
     O(1) amortised. *)
-
-val derived : from:'structure -> 'part -> 'part
-(** [derived ~from part] gives [part] the name of the structure that it belongs
-    to, and returns it. {b Cost}: one read if there is no label, and otherwise
-    O(1) amortised. *)
-
-val waited_in : from:'structure -> 'part -> 'part
-(** {!derived} for a part that is made for one wait, and refers to the
-    structure. {b Cost}: one read while waits are not kept. *)
-
-val holding : 'structure -> Waits.holder -> (unit -> 'a) -> 'a
-(** [holding structure holder f] is [f ()]. While it runs, [holder] is one of
-    the {!holders}. *)
-
-val given : Waits.holder
-(** A task that was given something, and whose identity is not known yet. *)
 
 (** {2 Looking up} *)
 
@@ -49,7 +31,7 @@ type t = {
   kind : string option;
   name : string option;
   made_at : Printexc.raw_backtrace option;
-  holders : unit -> Waits.holder list;
+  holders : unit -> Holder.t list;
   whole : Identity.pointer;
       (** A pointer to the structure that this is a part of, or nowhere. *)
 }
@@ -61,15 +43,6 @@ type label = {
 
 val all : unit -> label list
 (** The newest first. Labels whose structures were collected are dropped. *)
-
-type found = Identity.pointer * Waits.holder
-(** A holder, with the structure that it holds. *)
-
-val found_now : unit -> found list
-(** The holders of {!holding}, and of all finders. *)
-
-val add_finder : (unit -> found list) -> unit
-(** For structures that need no label, because their holders can be found. *)
 
 val describe : Identity.pointer -> string option
 (** For example ["stream \"jobs\", made in server.ml, line 12"]. It is [None] if
@@ -98,9 +71,4 @@ val explain :
     structure's kind. *)
 
 val raises : exn -> 'structure -> unit
-(** Call it before an operation on the structure raises an exception. {b Cost}:
-    one read if there is no label. *)
-
-val raises_unknown : exn -> unit
-(** The same if the structure is not known any more, so that no other one is
-    named instead. *)
+(** {!Observer.val-raises}. *)

@@ -28,9 +28,6 @@ let emit event =
       with Fun.Finally_raised e ->
         Printexc.raise_with_backtrace e (Printexc.get_raw_backtrace ()))
 
-let[@inline] is_on () =
-  Atomic.get Slow_path.reasons land (Slow_path.trace :> int) <> 0
-
 (* If two threads register at once, that does no harm. *)
 let register () =
   if Option.is_none (Atomic.get registered) then
@@ -38,14 +35,14 @@ let register () =
       (Some (Runtime_events.User.register tag_name Concord payload))
 
 let start () =
-  if not (is_on ()) then begin
+  if not (Observer.is_traced ()) then begin
     register ();
     Runtime_events.start ();
-    Slow_path.(add trace);
+    Observer.(start trace);
     emit (Began { program = Sys.executable_name })
   end
 
-let stop () = Slow_path.(remove trace)
+let stop () = Observer.(stop trace)
 let () = if Debugging.has "trace" then start ()
 let task = Task_id.of_who
 
@@ -55,18 +52,16 @@ let last_wait = Atomic.make 0
 let this_domain () = (Domain.self () :> int)
 
 let operation targets =
-  List.map (fun { Waits.operation; _ } -> operation) targets
+  List.map (fun { Target.operation; _ } -> operation) targets
   |> List.filter (fun name -> name <> "")
   |> List.sort_uniq String.compare
   |> String.concat ", "
 
 (* Structures without a name are left out. *)
 let structures targets =
-  List.filter_map (fun { Waits.structure; _ } -> Labels.name structure) targets
+  List.filter_map (fun { Target.structure; _ } -> Labels.name structure) targets
   |> List.sort_uniq String.compare
   |> String.concat ", "
-
-exception Nudged
 
 (* [errors] are the exceptions that a resumer was called with, even if it returned [false].
    [entered] and [left] say how far [block] came. *)
@@ -77,7 +72,7 @@ type progress = {
 }
 
 let outcome progress e =
-  if e == Nudged then Returned
+  if e == Operation.Nudged then Returned
   else if List.memq e (Atomic.get progress.errors) then Raised
   else if progress.entered && not progress.left then Raised
   else Cancelled

@@ -8,10 +8,6 @@ include module type of struct
   include Trace_event
 end
 
-val is_on : unit -> bool
-(** [true] if [trace] is one of the words in [CONCORD_DEBUG], or {!start} was
-    called. {b Cost}: one read. *)
-
 val start : unit -> unit
 (** Starts the runtime's events, too. From now on, each suspension is reported.
 *)
@@ -20,15 +16,12 @@ val stop : unit -> unit
 
 (** {2 Emitting}
 
-    Call these only while {!is_on}. *)
-
-exception Nudged
-(** For a wait that ends so that the task tries again. It counts as returned. *)
+    Call these only while {!Observer.is_traced}. *)
 
 val during :
   who:Who.t ->
   ask:(unit -> Who.t) ->
-  Waits.target list ->
+  Target.t list ->
   (('a Concord_suspend.resumer -> 'a option) -> 'a) ->
   ('a Concord_suspend.resumer -> 'a option) ->
   'a
@@ -38,7 +31,7 @@ val during :
 val operation :
   host:string ->
   ask:(unit -> Who.t) ->
-  Waits.target ->
+  Target.t ->
   ('a Concord_suspend.resumer -> 'a option) ->
   ('a Concord_suspend.resumer -> 'a option) * (exn option -> unit)
 (** {!Waits.operation}, with events. The second function is called with the

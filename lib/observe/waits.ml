@@ -1,40 +1,5 @@
 let max_frames = 100
 
-type holder = {
-  by : Who.t;
-  mutable since_ns : int;
-  held_at : Printexc.raw_backtrace;
-}
-
-(* Unbroken, because the clock is a C function and only that function allocates. *)
-let[@inline] now_ns () = Int64.to_int (Mtime_clock.now_ns ())
-
-let held by =
-  { by; since_ns = now_ns (); held_at = Printexc.get_callstack max_frames }
-
-let held_from_now holder = holder.since_ns <- now_ns ()
-
-(* A time after any report. A report that finds it counts the structure as held for no time. *)
-let not_yet = max_int
-let not_held_yet holder = holder.since_ns <- not_yet
-let is_held holder = holder.since_ns <> not_yet
-let not_ended by = { (held by) with held_at = Printexc.get_callstack 0 }
-
-type target = {
-  operation : string;
-  structure : Identity.pointer;
-  holders : unit -> holder list;
-  state : unit -> string;
-  from_outside : bool;
-}
-
-let target ?(state = fun _ -> "") ?(from_outside = false) operation structure
-    holders =
-  let structure, view = Identity.viewed structure Fun.id in
-  let holders () = Option.fold (view ()) ~none:[] ~some:holders
-  and state () = Option.fold (view ()) ~none:"" ~some:state in
-  { operation; structure; holders; state; from_outside }
-
 (* The states of [state] of one wait
 
    State    Left by      To       By whom
@@ -55,16 +20,13 @@ type t = {
   begun_ns : int64;
   mutable resumed_ns : int64;
   waits_at : Printexc.raw_backtrace;
-  targets : target list;
+  targets : Target.t list;
   state : state Atomic.t;
   process : int;
 }
 
-let[@inline] are_kept () =
-  Atomic.get Slow_path.reasons land (Slow_path.waits :> int) <> 0
-
-let keep () = Slow_path.(add waits)
-let () = if Debugging.has "waits" || Debugging.has "strict" then keep ()
+let () =
+  if Debugging.has "waits" || Debugging.has "strict" then Observer.(start waits)
 
 (* The newest is first. When the list is longer than [limit], the waits that are over are
    dropped. [limit] is twice the number that was left the last time. *)

@@ -3,58 +3,6 @@
     None of these functions suspends. All are safe from any domain and thread.
 *)
 
-val are_kept : unit -> bool
-(** [true] if [waits] is one of the words in [CONCORD_DEBUG], or {!keep} was
-    called. {b Cost}: one read. *)
-
-val keep : unit -> unit
-(** Keeps waits from now on. *)
-
-type holder = {
-  by : Who.t;
-  mutable since_ns : int;
-  held_at : Printexc.raw_backtrace;  (** Where it took the structure. *)
-}
-
-val held : Who.t -> holder
-(** A holder from now on, at the caller's frames. *)
-
-val held_from_now : holder -> unit
-(** It had to wait, and continues now. *)
-
-val not_held_yet : holder -> unit
-(** It has to wait, until {!held_from_now}. *)
-
-val is_held : holder -> bool
-(** [false] from {!not_held_yet} to {!held_from_now}. *)
-
-val not_ended : Who.t -> holder
-(** A task that others wait for to end. It is a holder by not having ended. The
-    time when it began is not known, and there are no frames. *)
-
-type target = private {
-  operation : string;  (** For example ["Mvar.take"]. *)
-  structure : Identity.pointer;
-  holders : unit -> holder list;
-      (** The tasks that can end a wait, if they are known. There are none once
-          the structure was collected. *)
-  state : unit -> string;
-      (** The state of the structure, for example ["0 permits left"]. It is [""]
-          if the state explains nothing, or the structure was collected. *)
-  from_outside : bool;  (** [true] if the operating system ends the wait. *)
-}
-(** Where a task waits. A choice waits in several targets. *)
-
-val target :
-  ?state:('structure -> string) ->
-  ?from_outside:bool ->
-  string ->
-  'structure ->
-  ('structure -> holder list) ->
-  target
-(** [target ~state operation structure holders] is such a target. It doesn't
-    keep the structure alive. *)
-
 type state =
   | Not_yet  (** The task checks whether it must wait. *)
   | Waiting
@@ -68,7 +16,7 @@ type t = {
   mutable resumed_ns : int64;
       (** The time when it was {!constructor-Resumed}. *)
   waits_at : Printexc.raw_backtrace;
-  targets : target list;
+  targets : Target.t list;
   state : state Atomic.t;
   process : int;
       (** The process in which a thread began it. It is 0 for other tasks. *)
@@ -76,7 +24,7 @@ type t = {
 
 val during :
   who:Who.t ->
-  target list ->
+  Target.t list ->
   (('a Concord_suspend.resumer -> 'a option) -> 'a) ->
   ('a Concord_suspend.resumer -> 'a option) ->
   'a
@@ -119,7 +67,7 @@ val running : unit -> running list
 
 val operation :
   host:string ->
-  target ->
+  Target.t ->
   ('a Concord_suspend.resumer -> 'a option) ->
   ('a Concord_suspend.resumer -> 'a option) * (unit -> unit)
 (** [operation ~host target block] is [(block', ended)]. If you suspend by

@@ -21,7 +21,7 @@ let create ?name parties =
       (Printf.sprintf
          "Barrier.create: the number of parties is %d, but must be at least 1"
          parties);
-  Labels.made ~kind:"barrier" ?name
+  Observer.made ~kind:"barrier" ?name
     { parties; waiting = Atomic.make Waiters.empty }
 
 let parties t = t.parties

@@ -31,7 +31,7 @@ let create ?name ?limit () =
         Atomic.set link (held capacity last);
         Some (Holding capacity)
   in
-  Labels.made ~kind:"broadcast" ?name { last; limited }
+  Observer.made ~kind:"broadcast" ?name { last; limited }
 
 (* --- Receiving ------------------------------------------------------------ *)
 
@@ -203,7 +203,7 @@ let is_closed t =
 
 (* --- Subscribing ---------------------------------------------------------- *)
 
-let not_yet t = Labels.derived ~from:t (Atomic.make (Reading (nowhere ())))
+let not_yet t = Observer.derived ~from:t (Atomic.make (Reading (nowhere ())))
 
 let subscribe t =
   match t.limited with
@@ -212,7 +212,7 @@ let subscribe t =
       Step.perform t.last join_step s;
       s
   | Some (Dropping _) | None ->
-      Labels.derived ~from:t (Atomic.make (Reading (end_of t)))
+      Observer.derived ~from:t (Atomic.make (Reading (end_of t)))
 
 let unsubscribe s = Step.surely s unsubscribe_step ()
 let never_fast _ _ = false

@@ -13,7 +13,8 @@
    tries the next one. *)
 type 'a t = (unit, 'a) Waiters.t Atomic.t
 
-let create ?name () = Labels.made ~kind:"bvar" ?name (Atomic.make Waiters.empty)
+let create ?name () =
+  Observer.made ~kind:"bvar" ?name (Atomic.make Waiters.empty)
 
 (* --- Steps ---------------------------------------------------------------- *)
 

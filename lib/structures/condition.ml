@@ -1,7 +1,7 @@
 include Wakes
 
 (* A report then shows the condition, instead of the record made for one wait. *)
-let part_of condition part = Labels.waited_in ~from:condition part
+let part_of condition part = Observer.waited_in ~from:condition part
 
 (* --- Waiting -------------------------------------------------------------- *)
 

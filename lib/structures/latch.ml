@@ -23,7 +23,7 @@ let create ?name n =
     invalid_arg
       (Printf.sprintf "Latch.create: the count is %d, but must not be negative"
          n);
-  Labels.made ~kind:"latch" ?name (make n)
+  Observer.made ~kind:"latch" ?name (make n)
 
 (* --- Steps ---------------------------------------------------------------- *)
 

@@ -261,7 +261,7 @@ let force_val t = force t
 (* --- Creating ------------------------------------------------------------- *)
 
 let make compute ~restarts =
-  Labels.made ~kind:"lazy value" (make compute ~restarts)
+  Observer.made ~kind:"lazy value" (make compute ~restarts)
 
 let from_val v = Atomic.make (Value v)
 let if_cancelled (_ : exn) = Suspend.is_cancelled ()

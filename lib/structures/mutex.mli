@@ -139,7 +139,7 @@ val word : t -> Permits.t
 val not_permitted : exn
 (** The exception that {!unlock} raises if the mutex is not locked. *)
 
-val owners : t -> Waits.holder list
+val owners : t -> Holder.t list
 
 val try_release : t -> bool
 (** [try_release t] unlocks [t] if no task waits for it and waits are not kept.

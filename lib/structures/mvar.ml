@@ -85,7 +85,7 @@ let with_nobody line =
 let empty = Empty no_line
 let full v = Full (v, Waiters.empty, no_line)
 let emptied line = if line == no_line then empty else Empty line
-let made ?name state = Labels.made ~kind:"mvar" ?name (Atomic.make state)
+let made ?name state = Observer.made ~kind:"mvar" ?name (Atomic.make state)
 let first_line in_order = if in_order then line_in_order else no_line
 
 let create_empty ?name ?(in_order = false) () =

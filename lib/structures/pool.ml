@@ -61,7 +61,7 @@ let create ?name ?(validate = fun _ -> true) ?(dispose = ignore)
       (Printf.sprintf "Pool.create: the limit is %d, but must be at least 1"
          limit);
   let settings = { limit; make; validate; dispose; keep_after } in
-  Labels.made ~kind:"pool" ?name
+  Observer.made ~kind:"pool" ?name
     (Atomic.make
        {
          settings;

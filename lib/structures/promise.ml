@@ -29,7 +29,10 @@ let refuse t =
   raise Already_filled
 
 let unresolved = Waiting Waiters.empty
-let create ?name () = Labels.made ~kind:"promise" ?name (Atomic.make unresolved)
+
+let create ?name () =
+  Observer.made ~kind:"promise" ?name (Atomic.make unresolved)
+
 let of_value v = Atomic.make (Value v)
 
 (* --- Steps ---------------------------------------------------------------- *)
@@ -367,7 +370,7 @@ let recording f =
 let started start f =
   let t = create () in
   let origin =
-    if Waits.are_kept () then Some (Forks.here ~parent:(Identify.waker ()))
+    if Observer.are_kept () then Some (Forks.here ~parent:(Identify.waker ()))
     else None
   in
   let f () =

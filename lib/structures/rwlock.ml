@@ -28,7 +28,7 @@ let create ?name ?in_order ?(prefer = `Nobody) () =
   let reading =
     match prefer with `Nobody -> fair_readers | `Writers -> readers
   in
-  Labels.made ~kind:"rwlock" ?name { state; reading; writing = writers }
+  Observer.made ~kind:"rwlock" ?name { state; reading; writing = writers }
 
 (* --- Steps ---------------------------------------------------------------- *)
 

@@ -160,6 +160,6 @@ val waiters : t -> int
 
 (**/**)
 
-val holders : t -> Waits.holder list
+val holders : t -> Holder.t list
 (** [holders t] are the tasks that hold [t], with unknown tasks for those that
     were not noted. *)

@@ -3,10 +3,10 @@
 type t = Permits.t
 
 let one = Permits.request 1
-let make n = Labels.made ~kind:"semaphore" (Permits.make n)
+let make n = Observer.made ~kind:"semaphore" (Permits.make n)
 
 let make_in_order n =
-  Labels.made ~kind:"semaphore" (Permits.make ~in_order:true n)
+  Observer.made ~kind:"semaphore" (Permits.make ~in_order:true n)
 
 (* --- Steps ---------------------------------------------------------------- *)
 

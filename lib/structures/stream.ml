@@ -619,7 +619,7 @@ let is_short capacity = capacity <= Spin.short
 let make kind ?name capacity operations =
   let nothing = Identity.nothing in
   let bottom = Node { value = nothing (); below = nothing (); index = 0 } in
-  Labels.made ~kind ?name
+  Observer.made ~kind ?name
     {
       capacity;
       first = Padded.atomic (First (Bare { taken = 0 }));

@@ -4,7 +4,7 @@
 type wake = Signal | Broadcast
 type t = (unit, wake) Waiters.t Atomic.t
 
-let create () = Labels.made ~kind:"condition" (Atomic.make Waiters.empty)
+let create () = Observer.made ~kind:"condition" (Atomic.make Waiters.empty)
 let signal t = ignore (Step.perform t Bvar.signal_step Signal : bool)
 let broadcast t = Step.perform t Bvar.broadcast_step (Ok Broadcast)
 let push_step w waiters = Step.Return (Waiters.push waiters w, ())

@@ -27,7 +27,7 @@ type 'a t = 'a state Atomic.t
 type version = int
 
 let create ?name value =
-  Labels.made ~kind:"watch" ?name
+  Observer.made ~kind:"watch" ?name
     (Atomic.make
        { value; version = 0; closed = false; waiters = Waiters.empty })
 

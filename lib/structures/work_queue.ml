@@ -65,7 +65,7 @@ let create ?name capacity =
       (Printf.sprintf
          "Work_queue.create: the capacity is %d, but must be at least 1"
          capacity);
-  Labels.made ~kind:"work queue" ?name
+  Observer.made ~kind:"work queue" ?name
     (Atomic.make
        {
          capacity;

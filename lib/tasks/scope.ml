@@ -55,7 +55,7 @@ let fork_promise t f =
   let promise = Promise.create () in
   let fill () =
     match
-      if Waits.are_kept () then note_filler promise;
+      if Observer.are_kept () then note_filler promise;
       f ()
     with
     | v -> ignore (Promise.try_fill promise v : bool)
@@ -82,13 +82,13 @@ let open_scope_unobserved body =
 let note_origin origin =
   match Reach.question (Who.Forked origin) ~otherwise:false with
   | Some true -> ()
-  | Some false | None -> Task_id.note_origin (Identify.waker ()) origin
+  | Some false | None -> !Observer.it.origin (Identify.waker ()) origin
 
 let observed (host : Suspend.scope) =
   let fork f =
     let origin = Forks.here ~parent:(Identify.waker ()) in
     let run () =
-      if Waits.are_kept () then note_origin origin;
+      if Observer.are_kept () then note_origin origin;
       Forks.run origin ~ask:Identify.waker f
     in
     host.fork run

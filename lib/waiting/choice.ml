@@ -254,7 +254,7 @@ let conclude (type a) due
     match result with
     | Ok v -> finish v
     | Error e ->
-        Labels.raises_unknown e;
+        Observer.raises_unknown e;
         raise e
   in
   if Aborts.is_empty due then
@@ -278,7 +278,7 @@ let is_confirmed (Chosen { kind; result; _ }) =
   | Tentative confirm, Ok v -> confirm v
   | (Plain | Last | Once), _ | Tentative _, Error _ -> true
 
-let rec targets : type a. a alternative -> Waits.target list = function
+let rec targets : type a. a alternative -> Target.t list = function
   | In_order alternatives | In_any_order alternatives ->
       List.concat_map targets alternatives
   | Alternative { operation; structure; _ } ->
@@ -314,7 +314,7 @@ let[@inline never] withdraw_and_raise enlisted e =
   | backtrace ->
       withdraw_all enlisted;
       if Reach.is_refusal e then Atomic.set Operation.refused refused;
-      Labels.raises_unknown e;
+      Observer.raises_unknown e;
       Printexc.raise_with_backtrace e backtrace
   | exception another ->
       withdraw_all enlisted;
@@ -336,7 +336,7 @@ let wait_for_any ~in_order alternatives =
   let block resumer = block alternatives enlisted resumer in
   match
     let chosen =
-      if Reach.takes_slow_path () then suspend_slowly in_order block
+      if Observer.takes_slow_path () then suspend_slowly in_order block
       else Reach.suspend_at_once block
     in
     if Overtaken.may_be () then undo_if_cancelled chosen else chosen
@@ -368,6 +368,6 @@ let rec perform_in_order in_order alternatives =
 (* Only reports need the order of the source. The attempts change the order of the array. *)
 let perform_any alternatives =
   let in_order =
-    if Reach.takes_slow_path () then reversed alternatives else alternatives
+    if Observer.takes_slow_path () then reversed alternatives else alternatives
   in
   perform_in_order in_order alternatives

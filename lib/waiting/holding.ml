@@ -1,5 +1,5 @@
 let event f structure =
-  if Waits.are_kept () then
+  if Observer.are_kept () then
     Event.guard (fun () ->
         let holder = Holders.caller () in
         Holders.waits holder;

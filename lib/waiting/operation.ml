@@ -1,5 +1,3 @@
-let () = Debug_start.link ()
-
 type spin = Never | Before | Enlisted | Enlisted_or_before | Indifferent
 
 type ('t, 'x, 'a) how =
@@ -19,7 +17,7 @@ type ('t, 'x, 'a) how =
 type ('t, 'x, 'a) t = {
   name : string;
   spin : spin;
-  holders : 't -> Waits.holder list;
+  holders : 't -> Holder.t list;
   state : 't -> string;
   from_outside : bool;
   undo : 't -> 'x -> 'a -> bool;
@@ -86,13 +84,13 @@ let withdraw operation t w =
 
 let refused : string option Atomic.t = Atomic.make None
 
-exception Nudged = Tracing.Nudged
+exception Nudged
 
 let[@inline never] withdraw_and_raise operation t w e =
   let backtrace = Backtrace.get () in
   if Reach.is_refusal e then Atomic.set refused (Some operation.name);
   withdraw operation t w;
-  Labels.raises e t;
+  Observer.raises e t;
   Printexc.raise_with_backtrace e backtrace
 
 let[@inline] block operation t w resumer =
@@ -100,14 +98,14 @@ let[@inline] block operation t w resumer =
   if enlist operation t w then None else attempt_or_enlist operation t w resumer
 
 let target { name; holders; state; from_outside; _ } t =
-  Waits.target name t holders ~state ~from_outside
+  Target.make name t holders ~state ~from_outside
 
 (* The exception comes with the outcome, so the task isn't a waiter any more. *)
 let[@inline never] undo_if_cancelled operation t arg v =
   match Overtaken.cancelled () with
   | Some raised when operation.undo t arg v ->
       let e = raised () in
-      Labels.raises e t;
+      Observer.raises e t;
       raise e
   | Some _ | None -> v
 
@@ -134,7 +132,7 @@ let[@inline never] suspend_by_effect operation t arg =
   let w = Waiter.make arg in
   let wait resumer = block operation t w resumer in
   match
-    if Reach.takes_slow_path () then wait_observed operation t w
+    if Observer.takes_slow_path () then wait_observed operation t w
     else Effect.perform (Concord_suspend.Suspend wait)
   with
   | v -> resumed operation t arg v
@@ -159,7 +157,7 @@ let[@inline never] suspend_by (noted : Reach.noted) operation t arg =
    its stack before the stack is copied into a larger one. [Domain.DLS.get] takes 80 of them,
    so [noted] is called before anything else is on the stack. *)
 let suspend operation t arg =
-  if (not (Reach.takes_slow_path ())) && Reach.comes_back () then
+  if (not (Observer.takes_slow_path ())) && Reach.comes_back () then
     suspend_by (Reach.noted ()) operation t arg
   else suspend_by_effect operation t arg
 
@@ -201,7 +199,7 @@ let met t decision =
   match Decision.outcome decision with
   | Ok v -> v
   | Error e ->
-      Labels.raises e t;
+      Observer.raises e t;
       raise e
 
 (* Unbroken after [block], in the resumer, and between the decision and the return. Otherwise
@@ -237,7 +235,7 @@ let[@inline never] wait_long operation t arg =
   if may_spin () then
     match operation.spin with
     | Before -> spin_before operation t arg
-    | (Enlisted | Enlisted_or_before) when not (Reach.takes_slow_path ()) ->
+    | (Enlisted | Enlisted_or_before) when not (Observer.takes_slow_path ()) ->
         meet_or_wait operation t arg
     | Never | Enlisted | Enlisted_or_before | Indifferent ->
         suspend operation t arg

@@ -23,7 +23,7 @@ type ('t, 'x, 'a) how =
 type ('t, 'x, 'a) t = {
   name : string;
   spin : spin;
-  holders : 't -> Waits.holder list;
+  holders : 't -> Holder.t list;
   state : 't -> string;
   from_outside : bool;
   undo : 't -> 'x -> 'a -> bool;  (** See {!Structure_kit.operation}. *)
@@ -89,7 +89,7 @@ val leave : 's Atomic.t -> (_, _) Waiter.t -> ('s -> 's) -> unit
     is withdrawn and isn't counted again. It is for the [withdraw] of an
     operation that is written by hand. *)
 
-val target : ('t, 'x, 'a) t -> 't -> Waits.target
+val target : ('t, 'x, 'a) t -> 't -> Target.t
 (** [target operation t] is the target for {!Reach.suspend_slowly}. *)
 
 val refused : string option Atomic.t

@@ -19,7 +19,7 @@ type 'a state = Open of ('a, unit) Waiters.t * (unit, 'a) Waiters.t | Closed
 type 'a t = 'a state Atomic.t
 
 let idle = Open (Waiters.empty, Waiters.empty)
-let create ?name () = Labels.made ~kind:"channel" ?name (Atomic.make idle)
+let create ?name () = Observer.made ~kind:"channel" ?name (Atomic.make idle)
 
 let opened senders receivers =
   if Waiters.is_empty senders && Waiters.is_empty receivers then idle

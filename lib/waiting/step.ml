@@ -248,7 +248,7 @@ let rec attempt_again : type s x r.
   match step x before with
   | Wait -> None
   | Raise e ->
-      Labels.raises e word;
+      Observer.raises e word;
       raise e
   | Return (after, result) ->
       let result = Some result in

@@ -29,7 +29,7 @@ type ('t, 'x, 'a) how = ('t, 'x, 'a) Operation.how =
       withdraw : 't -> ('x, 'a) Waiter.t -> unit;
     }
 
-type holder = Waits.holder
+type holder = Holder.t
 
 type ('t, 'x, 'a) operation = ('t, 'x, 'a) Operation.t = {
   name : string;

@@ -178,7 +178,7 @@ type ('t, 'x, 'a) how = ('t, 'x, 'a) Operation.how =
           can't be a step. For example, a timeout reads the clock. None of the
           three functions may suspend or perform an effect. *)
 
-type holder = Waits.holder
+type holder = Holder.t
 (** A task that holds a structure, such as the owner of a mutex. *)
 
 type ('t, 'x, 'a) operation = ('t, 'x, 'a) Operation.t = {

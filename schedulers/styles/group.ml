@@ -184,7 +184,8 @@ let resume_all t ~even_protected =
   for i = 0 to t.n_waits - 1 do
     let (Wait wait) = t.waits.(i) in
     if even_protected || not wait.protected then begin
-      if Leaks.is_on then wait.go_on (Error Leaks.Hold);
+      if Concord.Private.Observer.finds_leaks () then
+        wait.go_on (Error Leaks.Hold);
       ignore (resumer t wait (Error Ended) : bool)
     end
   done
@@ -216,7 +217,8 @@ let[@inline never] wait_guarded t ~protected block go_on =
 
 let wait t ~protected block go_on =
   if is_ending t && not protected then go_on (Error Ended)
-  else if Leaks.is_on then wait_guarded t ~protected block go_on
+  else if Concord.Private.Observer.finds_leaks () then
+    wait_guarded t ~protected block go_on
   else
     let wait = begin_wait t ~protected go_on in
     offer t wait (resumer t wait) block go_on

@@ -51,7 +51,7 @@ struct
 
   let[@inline never] wait_kept target block go_on =
     let block, ended =
-      Concord.Private.Noted.operation ~host:Host.name target block
+      Concord.Private.Observer.operation ~host:Host.name target block
     in
     Group.wait (Group.running style) ~protected:false block (fun outcome ->
         ended (Result.fold ~ok:(fun _ -> None) ~error:Option.some outcome);
@@ -73,7 +73,7 @@ struct
               Structure_kit.withdraw operation structure waiter;
               next k (Error (e, backtrace))
         in
-        if Concord.Private.Reach.takes_slow_path () then
+        if Concord.Private.Observer.takes_slow_path () then
           wait_kept (Operation.target operation structure) block go_on
         else Group.wait (Group.running style) ~protected:false block go_on
     | Some (Then _) | None -> Operations.sync event (next k)

@@ -2,7 +2,6 @@
 
 exception Never_resumed
 
-let is_on = false
 let max_frames = 0
 let guard _ resumer = resumer
 let is_of_loop _ = false

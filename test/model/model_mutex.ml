@@ -42,8 +42,18 @@ let try_twice name mutex =
   done;
   "ok"
 
-let is_of (owner : Waits.holder) actor =
-  Who.same owner.by (Model.who actor.task)
+let is_of (owner : Holder.t) actor = Who.same owner.by (Model.who actor.task)
+
+(* The host of the model knows its tasks, so no handler has to answer for them. *)
+let keep_owners () =
+  let caller () = Holder.held (Reach.who ()) in
+  let within f = f (caller ())
+  and before_lock _ (owner : Holder.t) (caller : Holder.t) ~still_holds:_ =
+    if Holder.is_held owner && Who.same owner.by caller.by then
+      raise (Sys_error "locked twice")
+  in
+  Observer.(install { nobody with caller; within; before_lock });
+  Observer.(start waits)
 
 (* The task that has the mutex must be recorded as its owner, even if another task passed it
    the mutex. *)
@@ -51,7 +61,7 @@ let check_owner owner owners =
   match (owner, owners) with
   | None, [] -> ()
   | Some owner, [ actor ] when is_of owner actor -> ()
-  | Some (owner : Waits.holder), [] when not (Who.is_known owner.by) ->
+  | Some (owner : Holder.t), [] when not (Who.is_known owner.by) ->
       (* the process outside of all tasks *) ()
   | _ -> failwith "the owner is another one"
 
@@ -65,8 +75,8 @@ let at_rest mutex actors () =
   let content =
     if free > 0 then "unlocked"
     else begin
-      if !Waits.kept then
-        check_owner (Mutex.owner_of mutex :> Waits.holder option) owners;
+      if Observer.are_kept () then
+        check_owner (Mutex.owner_of mutex :> Holder.t option) owners;
       "locked"
     end
   in
@@ -244,7 +254,7 @@ let () =
   Sleeper.step_ns := 0;
   check_nudged_once (check_made Mutex.create);
   Sleeper.asleep := false;
-  Waits.kept := true;
+  keep_owners ();
   cancellations ~three:Model.long Mutex.create ", owners are kept";
   check_all (fun name -> check_made Mutex.create (name ^ ", owners are kept"));
   check_made Mutex.create "two lock, one of them twice"

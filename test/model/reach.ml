@@ -32,7 +32,6 @@ let probe { Probe.passing } =
   passing effect_;
   match Effect.perform effect_ with () -> Suspends
 
-let takes_slow_path () = false
 let suspend_at_once = suspend
 let suspend_unhandled = suspend
 
@@ -45,7 +44,7 @@ exception Elsewhere
 let suspend_elsewhere = suspend
 let comes_back () = false
 let nobody_answers () = false
-let suspend_slowly (_ : unit -> Waits.target list) block = suspend block
+let suspend_slowly (_ : unit -> Target.t list) block = suspend block
 
 type _ Effect.t += Who : Who.t Effect.t
 

@@ -4,7 +4,8 @@ open Concord.Tools.Structure_kit
    which spinning was in vain, a task spins only in every 512th one, so this would take too
    long. *)
 let some_spin =
-  Domain.recommended_domain_count () > 1 && not Concord__.Leaks.is_on
+  Domain.recommended_domain_count () > 1
+  && not (Concord__.Observer.finds_leaks ())
 
 (* A wait for something that a spinning task finds, or doesn't find. Returns whether the task
    spun. (The public [wait] would also attempt the operation before it spins.) *)

@@ -40,7 +40,7 @@ let the_answer_counts () =
    longer check for a trace. *)
 let started_by_a_signal () =
   let signal = Sys.sigusr2 in
-  let takes_slow_path () = Concord__Reach.takes_slow_path () in
+  let takes_slow_path () = Concord__Observer.takes_slow_path () in
   let before = takes_slow_path () and self = Unix.getpid () in
   Trace.on_signal signal;
   Check.no "not yet" (Trace.is_on ());

@@ -95,7 +95,7 @@ let add ?who ?on_this_domain plugin =
   Atomically.update plugins (fun before -> Array.append before [| plugin |]);
   if plugin.takes_every_effect then begin
     Atomically.update takers_ append;
-    Slow_path.(add takers)
+    Observer.(start takers)
   end
   else if Option.is_none plugin.sample then
     Atomically.update unregistered_ append

@@ -108,14 +108,14 @@ let some_end_tasks = Plugin.some_end_tasks
 let watch_end = Plugin.watch_end
 
 let suspend_unlisted block =
-  if Leaks.is_on then suspend_guarded block else suspend_unguarded block
+  if Observer.finds_leaks () then suspend_guarded block
+  else suspend_unguarded block
 
 let[@inline never] suspend_slowly targets block =
-  if Waits.are_kept () || Tracing.is_on () then
-    Noted.wait ~who:(who ()) (targets ()) suspend_unlisted block
+  if Observer.are_kept () || Observer.is_traced () then
+    !Observer.it.wait (targets ()) suspend_unlisted block
   else suspend_unlisted block
 
-let[@inline] takes_slow_path () = Atomic.get Slow_path.reasons <> 0
 let[@inline] comes_back () = Plugin.comes_back ()
 
 exception Elsewhere = Plugin.Elsewhere
@@ -159,11 +159,12 @@ let[@inline] suspend_at_once block =
 let nowhere () = []
 
 let[@inline] suspend block =
-  if takes_slow_path () then suspend_slowly nowhere block
+  if Observer.takes_slow_path () then suspend_slowly nowhere block
   else suspend_at_once block
 
 let suspend_loop block =
-  if Leaks.is_on then Leaks.of_loop block (fun () -> suspend_unguarded block)
+  if Observer.finds_leaks () then
+    Leaks.of_loop block (fun () -> suspend_unguarded block)
   else suspend_unguarded block
 
 let protect f = ask (Shield f)

@@ -24,10 +24,6 @@ open Concord_suspend
 val suspend : ('a resumer -> 'a option) -> 'a
 (** {!Concord.Tools.Suspend.suspend}. *)
 
-val takes_slow_path : unit -> bool
-(** If it is [false], {!suspend_at_once} does the same as {!suspend_slowly}.
-    {b Cost}: one read. *)
-
 val suspend_at_once : ('a resumer -> 'a option) -> 'a
 
 val comes_back : unit -> bool
@@ -51,8 +47,7 @@ val noted : unit -> noted
 
 val suspend_elsewhere : ('a resumer -> 'a option) -> 'a
 
-val suspend_slowly :
-  (unit -> Waits.target list) -> ('a resumer -> 'a option) -> 'a
+val suspend_slowly : (unit -> Target.t list) -> ('a resumer -> 'a option) -> 'a
 (** The targets are those in which the task waits. They are asked for if waits
     are kept or traced, because each makes a weak pointer. *)
 

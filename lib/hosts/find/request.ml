@@ -97,7 +97,7 @@ let[@inline never] or_report_only block resumer =
 
 let park block =
   Forgotten.warn ();
-  if Leaks.is_on then
+  if Observer.finds_leaks () then
     Park.suspend_thread (fun resumer -> or_report block resumer)
   else if Others.may_be_alone () then
     Park.suspend_thread (fun resumer -> or_report_only block resumer)

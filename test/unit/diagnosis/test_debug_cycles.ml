@@ -159,7 +159,7 @@ let not_at_once () =
   let takes box =
     let who = Promise.create () in
     start (fun () ->
-        Promise.fill who (Concord__Waits.held (Concord__Who.of_thread ()));
+        Promise.fill who (Concord__Holder.held (Concord__Who.of_thread ()));
         Mvar.take box);
     let who = Promise.await who in
     eventually "it waits" (fun () -> Mvar.waiters box = 1);

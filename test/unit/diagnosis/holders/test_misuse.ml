@@ -111,8 +111,7 @@ let ended () =
   eventually "its end is seen" (fun () ->
       Gc.full_major ();
       List.exists
-        (fun (holder : Concord__Waits.holder) ->
-          Concord__Who.has_ended holder.by)
+        (fun (holder : Concord__Holder.t) -> Concord__Who.has_ended holder.by)
         (Concord__Mutex.owners m));
   let (), written =
     with_stderr (fun () ->
@@ -195,7 +194,7 @@ let unlocked_meanwhile () =
           Concord__Holders.to_list owner
     in
     List.map
-      (fun (holder : Concord__Waits.holder) ->
+      (fun (holder : Concord__Holder.t) ->
         contains holder.by.name "(which has ended)")
       (Concord__Known.who_hold read)
   in

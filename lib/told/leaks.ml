@@ -1,56 +1,10 @@
 exception Never_resumed
 
-let () =
-  Labels.explain Never_resumed ~otherwise:(fun _ ->
-      "Concord.Tools.Suspend.Never_resumed: nothing can resume this task any \
-       longer")
-
-let is_on = Debugging.has "leaks"
-let () = if is_on then Slow_path.(add leaks)
 let max_frames = 100
-
-(* This doesn't write to the channel [stderr], because the finaliser may run in a thread that
-   has locked it. A report that can't be written is dropped, but the task is resumed in any
-   case. *)
-let report what waits_at =
-  let text =
-    Printf.sprintf "concord: %s. The task waits here:\n%s" what
-      (Printexc.raw_backtrace_to_string waits_at)
-  in
-  try
-    ignore (Unix.write_substring Unix.stderr text 0 (String.length text) : int)
-  with Unix.Unix_error _ -> ()
-
-(* The finaliser gets the guard as its argument, and its closure must not refer to the guard or
-   to [resumer]. Otherwise the finaliser would keep them alive, because they may keep the task
-   alive, and the task may keep the guard alive. The finaliser may run in any thread, so it
-   does only what a resumer may do. [resumer] decides whether the task still waits. *)
-let guard waits_at resumer =
-  let waits_at = waits_at () and resumed = Atomic.make false in
-  let guard outcome =
-    resumer outcome
-    && begin
-      if Atomic.exchange resumed true then
-        report "a resumer of a task returned true twice, but H3 allows it once"
-          waits_at;
-      true
-    end
-  in
-  Gc.finalise
-    (fun guard ->
-      if (not (Atomic.get resumed)) && guard (Error Never_resumed) then
-        report
-          "nothing can resume this task any longer, because its resumer was \
-           garbage-collected"
-          waits_at)
-    guard;
-  guard
+let guard waits_at resumer = !Observer.it.guard waits_at resumer
 
 let report_last waits_at =
-  if is_on then
-    report
-      "nothing can resume this task any longer, because no other thread is left"
-      (waits_at max_frames)
+  if Observer.finds_leaks () then !Observer.it.lost waits_at
 
 let report_last_thread resumer =
   if resumer (Error Never_resumed) then report_last Printexc.get_callstack
@@ -60,7 +14,7 @@ let[@inline never] guarded_here resumer =
   guard (fun () -> waits_at) resumer
 
 let[@inline] guard_operation resumer =
-  if is_on then guarded_here resumer else resumer
+  if Observer.finds_leaks () then guarded_here resumer else resumer
 
 exception Hold
 
@@ -85,12 +39,13 @@ let[@inline never] held_weakly resumer =
   fun outcome ->
     match Weak.get held 0 with Some resumer -> resumer outcome | None -> false
 
-let[@inline] weakly resumer = if is_on then held_weakly resumer else resumer
+let[@inline] weakly resumer =
+  if Observer.finds_leaks () then held_weakly resumer else resumer
 
 (* While the runtime records backtraces, it keeps the last exception alive. That may be
    [Effect.Unhandled] with the effect of a wait, so raise another one. *)
 let before_sleep () =
-  if is_on then begin
+  if Observer.finds_leaks () then begin
     (try raise Exit with Exit -> ());
     Gc.full_major ()
   end

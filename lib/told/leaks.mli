@@ -8,10 +8,6 @@
 
 exception Never_resumed
 
-val is_on : bool
-(** [true] if [leaks] is one of the words in [CONCORD_DEBUG] when the program
-    starts. *)
-
 val max_frames : int
 (** The number of frames that are reported at most. *)
 

@@ -4,7 +4,7 @@
     kept, the owner is {!unknown}, which costs nothing. None of these functions
     suspends, except that {!within} suspends as its function. *)
 
-type t = private Waits.holder option
+type t = private Holder.t option
 (** A holder. It is immutable, except for the time since when it holds. *)
 
 val unknown : t
@@ -22,12 +22,12 @@ val caller : unit -> t
 
 val taker : unit -> t
 (** [taker ()] does the same as {!caller}, for an operation that may wait for a
-    holder. It may refuse the caller ({!Strict.before_lock}). *)
+    holder. Who observes may refuse the caller ({!Observer.before_wait}). *)
 
 val within : (t -> 'a) -> 'a
 (** [within f] calls [f holder], where [holder] is the calling task, which is
-    known until [f] ends ({!Extent.within}). Use it if holders {!are_known}, for
-    an operation that may wait for one, as in {!taker}. *)
+    known until [f] ends. Use it if holders {!are_known}, for an operation that
+    may wait for one, as in {!taker}. *)
 
 val taken : t -> unit
 (** [taken t] records that a task that had to wait now holds the structure. Call
@@ -39,18 +39,21 @@ val waits : t -> unit
     The state may name a task to which the structure is being handed over, and
     which refuses it. *)
 
-val to_list : t -> Waits.holder list
+val to_list : t -> Holder.t list
 
 (** {2 Mutexes}
 
     Nothing is reported about a mutex whose owner is {!unknown}. *)
 
 val before_lock : t -> 'mutex -> owner:('mutex -> t) -> unit
-(** [before_lock caller mutex ~owner] is {!Misuse.before_lock}. [owner mutex]
-    returns the owner at that moment. *)
+(** [before_lock caller mutex ~owner] has to be called before the caller waits
+    for the owner. [owner mutex] returns the owner at that moment.
+
+    - {b Raises} [Sys_error] if the caller is certainly the owner. *)
 
 val before_unlock : 'mutex -> owner:t -> unit
-(** [before_unlock mutex ~owner] is {!Misuse.before_unlock}. *)
+(** [before_unlock mutex ~owner] has to be called before the caller unlocks the
+    mutex. Another task may have locked it. *)
 
 (** {2 Several holders of one structure} *)
 
@@ -59,6 +62,6 @@ val without : t -> t list -> t list
     task may give back for another one. In that case, the holders are no longer
     known, unless one task holds all that is left. O(n). *)
 
-val all : count:int -> t list -> Waits.holder list
+val all : count:int -> t list -> Holder.t list
 (** [all ~count holders] are the known holders, and unknown ones up to [count].
 *)

@@ -5,7 +5,7 @@ open Concord_suspend
 
 val wait :
   who:Who.t ->
-  Waits.target list ->
+  Target.t list ->
   (('a resumer -> 'a option) -> 'a) ->
   ('a resumer -> 'a option) ->
   'a
@@ -13,10 +13,10 @@ val wait :
 
 val operation :
   host:string ->
-  Waits.target ->
+  Target.t ->
   ('a resumer -> 'a option) ->
   ('a resumer -> 'a option) * (exn option -> unit)
 (** {!Waits.operation}, also for a program that traces. It is for operations of
-    indirect styles, only while {!Reach.takes_slow_path}. The second function is
-    called with the exception of the operation, if it failed. That may be its
+    indirect styles, only while {!Observer.takes_slow_path}. The second function
+    is called with the exception of the operation, if it failed. That may be its
     host's cancellation. *)

@@ -1,30 +1,27 @@
-type t = Waits.holder option
+type t = Holder.t option
 
 let unknown : t = None
 let to_list = Option.to_list
-let of_task by : t = Some (Waits.held by)
-let[@inline never] caller_known () = of_task (Extent.task ())
-let[@inline] are_known () = Waits.are_kept ()
+let[@inline] are_known () = Observer.are_kept ()
+let[@inline never] caller_known () : t = Some (!Observer.it.caller ())
 let[@inline] caller () = if are_known () then caller_known () else unknown
 
 let[@inline never] taker_known () =
-  Strict.before_lock ();
+  !Observer.it.before_wait ();
   caller_known ()
 
 let[@inline] taker () = if are_known () then taker_known () else unknown
 
 let within f =
-  Strict.before_lock ();
-  Extent.within (fun by -> f (of_task by))
+  !Observer.it.before_wait ();
+  !Observer.it.within (fun holder -> f (Some holder))
 
 (* Unbroken. It doesn't end in a call. *)
 let[@inline] taken : t -> unit = function
   | None -> ()
-  | Some holder ->
-      Waits.held_from_now holder;
-      ()
+  | Some holder -> Holder.held_from_now holder
 
-let waits : t -> unit = Option.iter Waits.not_held_yet
+let waits : t -> unit = Option.iter Holder.not_held_yet
 
 (* --- Mutexes -------------------------------------------------------------- *)
 
@@ -34,11 +31,13 @@ let before_lock (caller : t) mutex ~(owner : _ -> t) =
   in
   match (owner mutex, caller) with
   | Some owner, Some caller ->
-      Misuse.before_lock mutex owner caller ~still_holds
+      !Observer.it.before_lock mutex owner caller ~still_holds
   | None, _ | _, None -> ()
 
 let before_unlock mutex ~(owner : t) =
-  match owner with Some owner -> Misuse.before_unlock mutex owner | None -> ()
+  match owner with
+  | Some owner -> !Observer.it.before_unlock mutex owner
+  | None -> ()
 
 (* --- Several holders of one structure ------------------------------------- *)
 
@@ -53,22 +52,15 @@ let rec strike_out holder = function
   | first :: rest when is_same first holder -> Some rest
   | first :: rest -> Option.map (List.cons first) (strike_out holder rest)
 
-let forgotten (holder : t) : t =
-  Option.map
-    (fun (holder : Waits.holder) ->
-      let by = Who.unknown holder.by.host in
-      { holder with by; held_at = Printexc.get_callstack 0 })
-    holder
-
 let without holder all =
   match (strike_out holder all, all) with
   | Some others, _ -> others
   | None, [] -> []
   | None, first :: others ->
       if List.for_all (is_same first) others then others
-      else List.map forgotten others
+      else List.map (Option.map Holder.forgotten) others
 
 let all ~count known =
   let known = List.concat_map to_list known in
   let others = Int.max 0 (count - List.length known) in
-  known @ List.init others (fun _ -> Labels.given)
+  known @ List.init others (fun _ -> Holder.given)

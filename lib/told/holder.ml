@@ -1,0 +1,35 @@
+type t = {
+  by : Who.t;
+  mutable since_ns : int;
+  held_at : Printexc.raw_backtrace;
+}
+
+let max_frames = 100
+
+(* No signal handler can run in here, because the clock is a C function and only that function
+   allocates. *)
+let[@inline] now_ns () = Int64.to_int (Mtime_clock.now_ns ())
+
+let held by =
+  { by; since_ns = now_ns (); held_at = Printexc.get_callstack max_frames }
+
+let no_frames () = Printexc.get_callstack 0
+let not_ended by = { by; since_ns = now_ns (); held_at = no_frames () }
+
+(* A time after any report. A report that finds it counts the structure as held for no time. *)
+let not_yet = max_int
+let not_held_yet holder = holder.since_ns <- not_yet
+let is_held holder = holder.since_ns <> not_yet
+
+(* No signal handler runs here. Nothing is allocated in OCaml's code, and the function doesn't
+   end in a call, because the compiler would add a polling point then. *)
+let[@inline] held_from_now holder =
+  holder.since_ns <- now_ns ();
+  ()
+
+let forgotten holder =
+  { holder with by = Who.unknown holder.by.host; held_at = no_frames () }
+
+let given =
+  let by = { (Who.unknown "") with name = "a task that was given it" } in
+  { by; since_ns = 0; held_at = no_frames () }

@@ -1,0 +1,125 @@
+(* --- What is on ------------------------------------------------------------------ *)
+
+(* One word, so that what each suspension reads is right after each change. *)
+type what = int
+
+let leaks = 1
+let waits = 2
+let trace = 4
+let takers = 8
+let labels = 16
+let slow = leaks lor waits lor trace lor takers
+
+let all =
+  [
+    ("leaks", leaks);
+    ("waits", waits);
+    ("trace", trace);
+    ("takers", takers);
+    ("labels", labels);
+  ]
+
+let on = Atomic.make 0
+let start what = Atomically.update on (fun before -> before lor what)
+let stop what = Atomically.update on (fun before -> before land lnot what)
+let[@inline] is what = Atomic.get on land what <> 0
+let[@inline] finds_leaks () = Atomic.get on land leaks <> 0
+let[@inline] are_kept () = Atomic.get on land waits <> 0
+let[@inline] is_traced () = Atomic.get on land trace <> 0
+let[@inline] are_labelled () = Atomic.get on land labels <> 0
+let[@inline] takes_slow_path () = Atomic.get on land slow <> 0
+
+(* --- Who is told ----------------------------------------------------------------- *)
+
+type 'a resumer = 'a Concord_suspend.resumer
+type 'a block = 'a resumer -> 'a option
+
+type t = {
+  made :
+    's.
+    kind:string option ->
+    name:string option ->
+    holders:(unit -> Holder.t list) option ->
+    's ->
+    unit;
+  ends_waits : 's. (unit -> Holder.t list) -> 's -> unit;
+  part : 'whole 'part. waited_in:bool -> 'whole -> 'part -> unit;
+  raises : 's. exn -> 's -> unit;
+  wait : 'a. Target.t list -> ('a block -> 'a) -> 'a block -> 'a;
+  sleep : 'a. Target.t -> ('a block -> 'a) -> 'a block -> 'a;
+  operation :
+    'a. host:string -> Target.t -> 'a block -> 'a block * (exn option -> unit);
+  caller : unit -> Holder.t;
+  before_wait : unit -> unit;
+  within : 'a. (Holder.t -> 'a) -> 'a;
+  before_lock :
+    's. 's -> Holder.t -> Holder.t -> still_holds:(Holder.t -> bool) -> unit;
+  before_unlock : 's. 's -> Holder.t -> unit;
+  began : 'a. Who.origin -> ask:(unit -> Who.t) -> (unit -> 'a) -> 'a;
+  origin : Who.t -> Who.origin -> unit;
+  queue : string -> int -> unit;
+  guard : 'a. (unit -> Printexc.raw_backtrace) -> 'a resumer -> 'a resumer;
+  lost : (int -> Printexc.raw_backtrace) -> unit;
+}
+
+let nobody =
+  {
+    made = (fun ~kind:_ ~name:_ ~holders:_ _ -> ());
+    ends_waits = (fun _ _ -> ());
+    part = (fun ~waited_in:_ _ _ -> ());
+    raises = (fun _ _ -> ());
+    wait = (fun _ suspend block -> suspend block);
+    sleep = (fun _ suspend block -> suspend block);
+    operation = (fun ~host:_ _ block -> (block, ignore));
+    caller = (fun () -> Holder.held (Who.of_thread ()));
+    before_wait = ignore;
+    within = (fun f -> f (Holder.held (Who.of_thread ())));
+    before_lock = (fun _ _ _ ~still_holds:_ -> ());
+    before_unlock = (fun _ _ -> ());
+    began = (fun _ ~ask:_ f -> f ());
+    origin = (fun _ _ -> ());
+    queue = (fun _ _ -> ());
+    guard = (fun _ resumer -> resumer);
+    lost = ignore;
+  }
+
+let it = ref nobody
+let install t = it := t
+
+(* --- Structures ------------------------------------------------------------------- *)
+
+let[@inline never] tell_made kind name holders structure =
+  !it.made ~kind ~name ~holders structure;
+  structure
+
+let[@inline] made ?kind ?name ?holders structure =
+  match name with
+  | None when not (are_kept ()) -> structure
+  | name -> tell_made kind name holders structure
+
+let[@inline never] tell_part ~waited_in whole part =
+  !it.part ~waited_in whole part;
+  part
+
+let[@inline] derived ~from part =
+  if are_labelled () then tell_part ~waited_in:false from part else part
+
+let[@inline] waited_in ~from part =
+  if are_kept () then tell_part ~waited_in:true from part else part
+
+let[@inline never] tell_raises e structure = !it.raises e structure
+
+let[@inline] raises e structure =
+  if are_labelled () then tell_raises e structure
+
+let operation ~host target block = !it.operation ~host target block
+let not_by_a_structure = ref ()
+let[@inline] raises_unknown e = raises e not_by_a_structure
+
+(* --- Tasks ------------------------------------------------------------------------- *)
+
+type found = Identity.pointer * Holder.t
+
+let finders : (unit -> found list) list Atomic.t = Atomic.make []
+let add_finder finder = Atomically.update finders (List.cons finder)
+let find () = List.concat_map (fun find -> find ()) (Atomic.get finders)

@@ -1,0 +1,160 @@
+(** What the core tells of waits, structures and tasks, and to whom.
+
+    The core knows neither reports nor traces. It reads one word, {!on}, whose
+    bits say what is observed. Only if a bit is set does it call a function of
+    the {!t} that was installed. The folders [observe], [holding] and [debug]
+    install one while the library is initialised. Nothing in the core refers to
+    them.
+
+    Unless a function says otherwise, it doesn't suspend, and is safe from any
+    domain and thread, and in signal handlers. *)
+
+(** {2 What is on} *)
+
+type what = private int
+(** A bit of {!on}. The bits come and go independently of each other. *)
+
+val leaks : what
+(** The program looks for leaks. *)
+
+val waits : what
+(** Waits are kept. *)
+
+val trace : what
+(** The program is traced. *)
+
+val takers : what
+(** There is a scheduler that takes every effect. *)
+
+val labels : what
+(** There has been a structure with a name, or with a place where it was made.
+*)
+
+val all : (string * what) list
+(** All of them, with their names. *)
+
+val on : int Atomic.t
+(** The bits that are set. *)
+
+val start : what -> unit
+val stop : what -> unit
+
+val is : what -> bool
+(** {b Cost} of this and the next five: one read. They contain no polling point,
+    so no signal handler runs there. *)
+
+val finds_leaks : unit -> bool
+val are_kept : unit -> bool
+val is_traced : unit -> bool
+val are_labelled : unit -> bool
+
+val takes_slow_path : unit -> bool
+(** [true] if any bit but {!labels} is set. Then each wait looks at all of them.
+*)
+
+(** {2 Who is told} *)
+
+type 'a resumer = 'a Concord_suspend.resumer
+type 'a block = 'a resumer -> 'a option
+
+type t = {
+  made :
+    's.
+    kind:string option ->
+    name:string option ->
+    holders:(unit -> Holder.t list) option ->
+    's ->
+    unit;
+      (** See {!val-made}. *)
+  ends_waits : 's. (unit -> Holder.t list) -> 's -> unit;
+      (** These tasks end the waits in a structure. *)
+  part : 'whole 'part. waited_in:bool -> 'whole -> 'part -> unit;
+      (** See {!derived} and {!waited_in}. *)
+  raises : 's. exn -> 's -> unit;  (** See {!val-raises}. *)
+  wait : 'a. Target.t list -> ('a block -> 'a) -> 'a block -> 'a;
+      (** [wait targets suspend block] is [suspend block], the wait of a task.
+      *)
+  sleep : 'a. Target.t -> ('a block -> 'a) -> 'a block -> 'a;
+      (** The same for a loop that sleeps. *)
+  operation :
+    'a. host:string -> Target.t -> 'a block -> 'a block * (exn option -> unit);
+      (** For an operation of the indirect styles, which has no stack while it
+          waits. The second function is called when it has ended, with its
+          exception if it failed. That may be its host's cancellation. *)
+  caller : unit -> Holder.t;  (** See {!Holders.caller}. *)
+  before_wait : unit -> unit;
+      (** Called before a task may wait for a holder. It may suspend, and may
+          raise. *)
+  within : 'a. (Holder.t -> 'a) -> 'a;  (** See {!Holders.within}. *)
+  before_lock :
+    's. 's -> Holder.t -> Holder.t -> still_holds:(Holder.t -> bool) -> unit;
+      (** See {!Holders.before_lock}. *)
+  before_unlock : 's. 's -> Holder.t -> unit;
+      (** See {!Holders.before_unlock}. *)
+  began : 'a. Who.origin -> ask:(unit -> Who.t) -> (unit -> 'a) -> 'a;
+      (** See {!Forks.run}. *)
+  origin : Who.t -> Who.origin -> unit;  (** The task was forked there. *)
+  queue : string -> int -> unit;
+      (** The length of a scheduler's queue, for a trace. *)
+  guard : 'a. (unit -> Printexc.raw_backtrace) -> 'a resumer -> 'a resumer;
+      (** See {!Leaks.guard}. *)
+  lost : (int -> Printexc.raw_backtrace) -> unit;
+      (** A task can't be resumed any more. The argument returns so many of its
+          frames. *)
+}
+
+val nobody : t
+(** It does nothing. *)
+
+val it : t ref
+(** The one that is told. *)
+
+val install : t -> unit
+(** Call it only while the library is initialised, before any domain exists. *)
+
+(** {2 Structures} *)
+
+val made :
+  ?kind:string ->
+  ?name:string ->
+  ?holders:(unit -> Holder.t list) ->
+  'structure ->
+  'structure
+(** The function that makes a structure calls this, and returns the structure.
+    The name is noted, and while {!are_kept} the frames of the caller. [kind] is
+    the name of such structures, for example ["stream"]. [holders ()] are the
+    tasks that can end a wait there, if they are known. {b Cost} without a name,
+    and while waits are not kept: one read. *)
+
+val derived : from:'structure -> 'part -> 'part
+(** [derived ~from part] gives [part] the name of the structure that it belongs
+    to, and returns it. {b Cost}: one read if there is no label. *)
+
+val waited_in : from:'structure -> 'part -> 'part
+(** {!derived} for a part that is made for one wait, and refers to the
+    structure. {b Cost}: one read while waits are not kept. *)
+
+val raises : exn -> 'structure -> unit
+(** Call it before an operation on the structure raises an exception. The
+    printer of exceptions then names the structure. {b Cost}: one read if there
+    is no label. *)
+
+val raises_unknown : exn -> unit
+(** The same if the structure is not known any more, so that no other one is
+    named instead. *)
+
+val operation :
+  host:string -> Target.t -> 'a block -> 'a block * (exn option -> unit)
+(** It tells of an operation of an indirect style, only while
+    {!takes_slow_path}. *)
+
+(** {2 Tasks that are found} *)
+
+type found = Identity.pointer * Holder.t
+(** A holder, with the structure that it holds. *)
+
+val add_finder : (unit -> found list) -> unit
+(** For a host that knows which task another one waits for. *)
+
+val find : unit -> found list
+(** The results of all finders. *)

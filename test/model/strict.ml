@@ -1,3 +1,0 @@
-(* Strict mode is off. *)
-
-let before_lock () = ()
