@@ -176,7 +176,7 @@ module Forks : sig
   val are_observed : unit -> bool
   (** [true] if waits are kept or the program is traced. *)
 
-  val here : parent:Who.t -> Who.origin
+  val here : unit -> Who.origin
   (** The origin of a task that the caller forks. *)
 
   val run : Who.origin -> ask:(unit -> Who.t) -> (unit -> 'a) -> 'a

@@ -138,7 +138,7 @@ let[@inline never] with_identity pool promise f =
     | Some pool -> Printf.sprintf "%s of pool %s" name pool
     | None -> name
   in
-  let origin = Private.(Forks.here ~parent:(Identify.waker ())) in
+  let origin = Private.Forks.here () in
   let known = Atomic.make None in
   let who () =
     match Atomic.get known with

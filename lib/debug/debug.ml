@@ -56,7 +56,7 @@ let named text structure =
   name structure text;
   structure
 
-let name_task text = Task_id.name (Reach.who ()) text
+let name_task text = Task_id.name (Identify.task ()) text
 let report = Debug_report.now
 let to_string = Debug_text.of_report
 let to_json = Debug_json.of_report

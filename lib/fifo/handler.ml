@@ -244,9 +244,9 @@ let[@inline never] perform_observed (type a) s (e : a Effect.t)
     if Forks.are_observed () then
       match e with
       | Fork f -> (Fork (forked s (origin s k) f) : a Effect.t)
-      | Suspend.Suspend block
-        when Observer.is_traced () && not (Identify.is_question block) ->
-          !Observer.it.queue "fifo: ready tasks" (s.next_free - s.first_ready);
+      | Suspend.Suspend block when Observer.is_traced () ->
+          let ready = s.next_free - s.first_ready in
+          !Observer.it.queue "fifo: ready tasks" ready block;
           e
       | _ -> e
     else e

@@ -10,11 +10,13 @@ let () =
       raises = Labels.raises;
       wait =
         (fun targets suspend block ->
-          Noted.wait ~who:(Reach.who ()) targets suspend block);
+          Noted.wait ~who:(Identify.task ()) targets suspend block);
       sleep =
         (fun target suspend block ->
-          Waits.during ~who:(Reach.who ()) [ target ] suspend block);
+          Waits.during ~who:(Identify.task ()) [ target ] suspend block);
       operation = Noted.operation;
+      task = Identify.task;
+      waker = Identify.waker;
       caller = (fun () -> Holder.held (Extent.task ()));
       before_wait = Strict.before_lock;
       within = (fun f -> Extent.within (fun by -> f (Holder.held by)));
@@ -22,7 +24,10 @@ let () =
       before_unlock = Misuse.before_unlock;
       began = forked;
       origin = Task_id.note_origin;
-      queue = Tracing.queue;
+      queue =
+        (fun name length block ->
+          if not (Identify.is_question block) then Tracing.queue name length);
       guard = Leak_guards.guard;
       lost = Leak_guards.lost;
+      parks = Forgotten.warn;
     }

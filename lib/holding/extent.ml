@@ -74,7 +74,7 @@ let is_of_caller extent =
       Printexc.raise_with_backtrace e backtrace
 
 let within f =
-  let who = Reach.who () in
+  let who = Identify.task () in
   if not (Who.is_known who) then run (fresh who.host) f
   else
     match innermost who with
@@ -82,7 +82,7 @@ let within f =
     | Some _ | None -> f who
 
 let task () =
-  let who = Reach.who () in
+  let who = Identify.task () in
   if Option.is_none (innermost who) then who else Who.unknown who.host
 
 let is_certain (who : Who.t) =

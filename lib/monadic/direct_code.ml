@@ -134,7 +134,7 @@ module Make (Host : Promises.Host) (Style : Promises.Style_with_wait) = struct
     Style.isolate (fun () -> match_with f () { retc; exnc; effc })
 
   let[@inline never] observed code f =
-    let origin = Forks.here ~parent:(Identify.waker ()) in
+    let origin = Forks.here () in
     code.origin <- Some origin;
     fun () -> Forks.run origin ~ask:(who code) f
 

@@ -369,10 +369,7 @@ let recording f =
 
 let started start f =
   let t = create () in
-  let origin =
-    if Observer.are_kept () then Some (Forks.here ~parent:(Identify.waker ()))
-    else None
-  in
+  let origin = if Observer.are_kept () then Some (Forks.here ()) else None in
   let f () =
     Filler.add_thread ?origin ~is_resolved t;
     f ()

@@ -48,7 +48,7 @@ let fail promise e =
   ignore (Promise.try_fail ~backtrace promise e : bool)
 
 let[@inline never] note_filler promise =
-  let task = Reach.who () in
+  let task = !Observer.it.task () in
   Filler.add (fun () -> task) ~is_resolved:Promise.is_resolved promise
 
 let fork_promise t f =
@@ -82,14 +82,14 @@ let open_scope_unobserved body =
 let note_origin origin =
   match Reach.question (Who.Forked origin) ~otherwise:false with
   | Some true -> ()
-  | Some false | None -> !Observer.it.origin (Identify.waker ()) origin
+  | Some false | None -> !Observer.it.origin (!Observer.it.waker ()) origin
 
 let observed (host : Suspend.scope) =
   let fork f =
-    let origin = Forks.here ~parent:(Identify.waker ()) in
+    let origin = Forks.here () in
     let run () =
       if Observer.are_kept () then note_origin origin;
-      Forks.run origin ~ask:Identify.waker f
+      Forks.run origin ~ask:!Observer.it.waker f
     in
     host.fork run
   in

@@ -5,7 +5,11 @@ let max_frames = 20
 let[@inline] are_observed () =
   Sys.opaque_identity (Observer.are_kept () || Observer.is_traced ())
 
-let here ~parent = { Who.parent; forked_at = Printexc.get_callstack max_frames }
+let here () =
+  {
+    Who.parent = !Observer.it.waker ();
+    forked_at = Printexc.get_callstack max_frames;
+  }
 
 let run origin ~ask f =
   if Observer.is_traced () then !Observer.it.began origin ~ask f else f ()

@@ -10,8 +10,8 @@ val max_frames : int
 val are_observed : unit -> bool
 (** If [false], nothing here needs to be called. Two reads. *)
 
-val here : parent:Who.t -> Who.origin
-(** An origin at the caller's frames. *)
+val here : unit -> Who.origin
+(** The calling task is the parent, at its frames. *)
 
 val run : Who.origin -> ask:(unit -> Who.t) -> (unit -> 'a) -> 'a
 (** [run origin ~ask f] is [f ()]. Call it in the new task, whose identity is

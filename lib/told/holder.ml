@@ -20,12 +20,7 @@ let not_ended by = { by; since_ns = now_ns (); held_at = no_frames () }
 let not_yet = max_int
 let not_held_yet holder = holder.since_ns <- not_yet
 let is_held holder = holder.since_ns <> not_yet
-
-(* No signal handler runs here. Nothing is allocated in OCaml's code, and the function doesn't
-   end in a call, because the compiler would add a polling point then. *)
-let[@inline] held_from_now holder =
-  holder.since_ns <- now_ns ();
-  ()
+let held_from_now holder = holder.since_ns <- now_ns ()
 
 let forgotten holder =
   { holder with by = Who.unknown holder.by.host; held_at = no_frames () }

@@ -19,7 +19,9 @@ let within f =
 (* Unbroken. It doesn't end in a call. *)
 let[@inline] taken : t -> unit = function
   | None -> ()
-  | Some holder -> Holder.held_from_now holder
+  | Some holder ->
+      Holder.held_from_now holder;
+      ()
 
 let waits : t -> unit = Option.iter Holder.not_held_yet
 

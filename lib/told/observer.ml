@@ -49,6 +49,8 @@ type t = {
   sleep : 'a. Target.t -> ('a block -> 'a) -> 'a block -> 'a;
   operation :
     'a. host:string -> Target.t -> 'a block -> 'a block * (exn option -> unit);
+  task : unit -> Who.t;
+  waker : unit -> Who.t;
   caller : unit -> Holder.t;
   before_wait : unit -> unit;
   within : 'a. (Holder.t -> 'a) -> 'a;
@@ -57,9 +59,10 @@ type t = {
   before_unlock : 's. 's -> Holder.t -> unit;
   began : 'a. Who.origin -> ask:(unit -> Who.t) -> (unit -> 'a) -> 'a;
   origin : Who.t -> Who.origin -> unit;
-  queue : string -> int -> unit;
+  queue : 'a. string -> int -> 'a block -> unit;
   guard : 'a. (unit -> Printexc.raw_backtrace) -> 'a resumer -> 'a resumer;
   lost : (int -> Printexc.raw_backtrace) -> unit;
+  parks : unit -> unit;
 }
 
 let nobody =
@@ -71,6 +74,8 @@ let nobody =
     wait = (fun _ suspend block -> suspend block);
     sleep = (fun _ suspend block -> suspend block);
     operation = (fun ~host:_ _ block -> (block, ignore));
+    task = Who.of_thread;
+    waker = Who.of_thread;
     caller = (fun () -> Holder.held (Who.of_thread ()));
     before_wait = ignore;
     within = (fun f -> f (Holder.held (Who.of_thread ())));
@@ -78,9 +83,10 @@ let nobody =
     before_unlock = (fun _ _ -> ());
     began = (fun _ ~ask:_ f -> f ());
     origin = (fun _ _ -> ());
-    queue = (fun _ _ -> ());
+    queue = (fun _ _ _ -> ());
     guard = (fun _ resumer -> resumer);
     lost = ignore;
+    parks = ignore;
   }
 
 let it = ref nobody

@@ -81,6 +81,11 @@ type t = {
       (** For an operation of the indirect styles, which has no stack while it
           waits. The second function is called when it has ended, with its
           exception if it failed. That may be its host's cancellation. *)
+  task : unit -> Who.t;
+      (** The calling task, as its host knows it. It may suspend. *)
+  waker : unit -> Who.t;
+      (** The calling task, or its thread if that calls for no task. It never
+          suspends, so it knows less about tasks than [task]. *)
   caller : unit -> Holder.t;  (** See {!Holders.caller}. *)
   before_wait : unit -> unit;
       (** Called before a task may wait for a holder. It may suspend, and may
@@ -94,13 +99,16 @@ type t = {
   began : 'a. Who.origin -> ask:(unit -> Who.t) -> (unit -> 'a) -> 'a;
       (** See {!Forks.run}. *)
   origin : Who.t -> Who.origin -> unit;  (** The task was forked there. *)
-  queue : string -> int -> unit;
-      (** The length of a scheduler's queue, for a trace. *)
+  queue : 'a. string -> int -> 'a block -> unit;
+      (** The length of a scheduler's queue when a task suspends by this block.
+      *)
   guard : 'a. (unit -> Printexc.raw_backtrace) -> 'a resumer -> 'a resumer;
       (** See {!Leaks.guard}. *)
   lost : (int -> Printexc.raw_backtrace) -> unit;
       (** A task can't be resumed any more. The argument returns so many of its
           frames. *)
+  parks : unit -> unit;
+      (** Called before a thread is parked, whether anything is on or not. *)
 }
 
 val nobody : t

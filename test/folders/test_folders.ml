@@ -2,6 +2,8 @@
    later folder, so that there is no cycle among them. Each folder has a README that says which
    question it answers, which rule holds, and where to start.
 
+   What a reader needs to know of a few modules is bounded, in modules and lines.
+
    The arguments are the folder lib, and the output of [ocamldep -modules] for its files. *)
 
 let lib = Sys.argv.(1)
@@ -96,6 +98,51 @@ let readme folder =
             fault "lib/%s/README.md has no line \"- %s: ...\"" folder word)
         [ "Question"; "Rule"; "Start" ]
 
+(* --- What a module rests on --------------------------------------------------- *)
+
+let uses_of =
+  let table = Hashtbl.create 200 in
+  List.iter (fun (path, uses) -> Hashtbl.add table (module_of path) uses) files;
+  fun name -> List.concat (Hashtbl.find_all table name)
+
+let ml_of =
+  let table = Hashtbl.create 200 in
+  let add (path, _) =
+    if Filename.check_suffix path ".ml" then
+      Hashtbl.replace table (module_of path) path
+  in
+  List.iter add files;
+  Hashtbl.find_opt table
+
+let rec reached seen name =
+  if List.mem name seen || not (Hashtbl.mem folders name) then seen
+  else List.fold_left reached (name :: seen) (uses_of name)
+
+let lines_of name =
+  match ml_of name with
+  | None -> 0
+  | Some path -> List.length (lines (lib ^ "/" ^ path))
+
+(* The lines are those of the implementations, with the module's own. *)
+let bound (name, most_modules, most_lines) =
+  let all = reached [] name in
+  let modules = List.length all - 1
+  and length = List.fold_left (fun n m -> n + lines_of m) 0 all in
+  if modules < 5 then fault "%s rests on %d modules only?" name modules;
+  if modules > most_modules || length > most_lines then
+    fault
+      "%s rests on %d modules with %d lines, but the bound is %d with %d. \
+       Which of them need not be known?"
+      name modules length most_modules most_lines
+
+let bounds =
+  [
+    ("Mvar", 46, 5_600);
+    ("Operation", 32, 3_950);
+    ("Permits", 35, 4_400);
+    ("Fifo", 66, 7_950);
+  ]
+
 let () =
   if List.length order < 10 || List.length files < 100 then
     fault "only %d folders and %d files were found" (List.length order)
@@ -107,4 +154,5 @@ let () =
         fault "lib/%s is not in the table of lib/README.md" folder);
   List.iter look_at files;
   List.iter readme order;
+  List.iter bound bounds;
   if !faults > 0 then exit 1

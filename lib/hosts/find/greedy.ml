@@ -82,32 +82,7 @@ let way () =
   | Has_plugin _ | Has_trigger _ -> Perform
   | Unregistered -> Plugins (takers ())
 
-(* --- Who asks ---------------------------------------------------------------- *)
-
-let known plugin =
-  match who plugin with Some who -> who | None -> Who.unknown plugin.name
-
-let unknown () = Who.unknown "a scheduler"
-
-let rec first_of = function
-  | [] -> Who.of_thread ()
-  | plugin :: rest -> (
-      match who plugin with
-      | Some who -> who
-      | None -> unknown ()
-      | exception Elsewhere -> first_of rest)
-
-(* The caller may also be in the loop of a scheduler that runs inside a greedy one, but outside
-   all tasks of that one. *)
-let who () =
-  match innermost () with
-  | Handles -> unknown ()
-  | Has_plugin plugin when not plugin.takes_every_effect ->
-      Who.unknown plugin.name
-  | Has_plugin plugin -> (
-      match known plugin with who -> who | exception Elsewhere -> unknown ())
-  | Has_trigger trigger -> who_of_trigger trigger
-  | Unregistered -> first_of (takers ())
+(* --- Questions ---------------------------------------------------------------- *)
 
 (* If no scheduler is registered, a greedy one that doesn't register itself may be around the
    caller. *)

@@ -43,8 +43,14 @@ val handling : Innermost.flag -> (unit -> 'a) -> 'a
 
 (** {2 Asking without an effect} *)
 
-val who : unit -> Who.t
-(** The calling task. *)
+type innermost =
+  | Handles  (** It handles the effect. *)
+  | Has_plugin of Plugin.t
+  | Has_trigger of Domain_local_await.t
+  | Unregistered
+
+val innermost : unit -> innermost
+(** The scheduler around the caller. *)
 
 val may_take_questions : unit -> bool
 (** [true] if a question that the caller performs could reach a greedy

@@ -40,18 +40,6 @@ let shield_if_handled f =
   | unshield -> shielded f unshield
   | exception Effect.Unhandled Protect -> f ()
 
-let who_or request ~unhandled =
-  let suspend block =
-    match shield_if_handled (fun () -> Effect.perform (Suspend block)) with
-    | around -> Some around
-    | exception Effect.Unhandled (Suspend unhandled)
-      when Identity.equal unhandled block ->
-        None
-  in
-  match Identify.by_effect suspend with
-  | Some who -> who
-  | None -> unhandled request
-
 let suspend_or block request =
   match Effect.perform (Suspend block) with
   | v -> v
@@ -79,7 +67,7 @@ let perform (type a) (request : a Request.t) : a =
   | Turn _ -> suspend_or (resume_at_once ()) request
   | Shield f -> protect_or f request
   | Fork _ -> scopes_or request ~unhandled
-  | Who -> who_or request ~unhandled
+  | Seek { by_effect; _ } -> by_effect ~otherwise:(fun () -> unhandled request)
 
 let ask_past_greedy_ones request =
   match Greedy.way () with
@@ -98,11 +86,6 @@ let suspend_guarded block =
   let waits_at = Printexc.get_callstack Leaks.max_frames in
   suspend_unguarded (fun resumer ->
       block (Leaks.guard (fun () -> waits_at) resumer))
-
-(* A host that handles only [Suspend] passes questions and [Protect] to the scheduler around
-   it, which may be a greedy one. Knowing the waiting task isn't worth that risk. *)
-let who () =
-  if Greedy.exist () && Greedy.may_be_around () then Greedy.who () else ask Who
 
 let some_end_tasks = Plugin.some_end_tasks
 let watch_end = Plugin.watch_end
@@ -171,6 +154,7 @@ let protect f = ask (Shield f)
 let yield () = ask (Turn Thread.yield)
 let let_host_run () = ask (Turn ignore)
 let scopes () = ask (Fork (ref ignore))
+let seek how = ask (Seek how)
 let question question ~otherwise = ask (Question (question, otherwise))
 let[@inline] nobody_answers () = Plugin.nobody_answers ()
 

@@ -70,11 +70,11 @@ val let_host_run : unit -> unit
 val scopes : unit -> scopes option
 (** {!Concord.Tools.Host_kit.scopes}. *)
 
-val who : unit -> Who.t
-(** The calling task. It asks the host that suspends it, and the handlers
-    between. If the host does not answer, the task is unknown, even if a host
-    around that one does. Cancellation is deferred as by {!protect}. It suspends
-    no task, but a host may let other tasks run. *)
+val seek : 'a Request.seek -> 'a
+(** Finds the innermost scheduler, and asks it. *)
+
+val shield_if_handled : (unit -> 'a) -> 'a
+(** {!protect}, without looking for a scheduler if the effect has no handler. *)
 
 val some_end_tasks : unit -> bool
 (** [true] if there is a host that cancels a task by an exception, after which

@@ -2,6 +2,13 @@ open Concord_suspend
 
 type host = Suspends | Parks
 
+type 'a seek = {
+  by_effect : otherwise:(unit -> 'a) -> 'a;
+  by_plugin : Plugin.t -> 'a;
+  by_trigger : Domain_local_await.t -> 'a;
+  by_thread : unit -> 'a;
+}
+
 type _ t =
   | Wait : ('a resumer -> 'a option) -> 'a t
   | Shield : (unit -> 'a) -> 'a t
@@ -9,7 +16,7 @@ type _ t =
   | Question : 'a Effect.t * 'a -> 'a option t
   | Fork : (unit -> unit) ref -> scopes option t
   | Turn : (unit -> unit) -> unit t
-  | Who : Who.t t
+  | Seek : 'a seek -> 'a t
 
 (* Each request has a new closure. Otherwise the effect could be a constant, but [Extent] (in
    the folder holding) recognises an effect by its address. *)
@@ -54,7 +61,7 @@ let by_plugin (type a) (plugin : Plugin.t) (request : a t) : a =
       else plugin.protect ignore;
       plugin.scopes
   | Turn _ -> plugin.suspend (resume_at_once ())
-  | Who -> Identify.by_plugin plugin
+  | Seek { by_plugin; _ } -> by_plugin plugin
 
 let by_trigger (type a) trigger (request : a t) : a =
   match request with
@@ -68,7 +75,7 @@ let by_trigger (type a) trigger (request : a t) : a =
   | Question _ -> None
   | Fork _ -> None
   | Turn yield -> await_turn trigger yield
-  | Who -> Who.asked_or (fun () -> Plugin.who_of_trigger trigger)
+  | Seek { by_trigger; _ } -> by_trigger trigger
 
 (* A thread's stack keeps alive the structure that it waits in, so the collector can't find
    such a wait. But if no other thread is left, the wait is lost. If the wait is that of a
@@ -96,7 +103,7 @@ let[@inline never] or_report_only block resumer =
   found
 
 let park block =
-  Forgotten.warn ();
+  !Observer.it.parks ();
   if Observer.finds_leaks () then
     Park.suspend_thread (fun resumer -> or_report block resumer)
   else if Others.may_be_alone () then
@@ -114,7 +121,7 @@ let by_thread (type a) (request : a t) : a =
   | Question _ -> None
   | Fork _ -> None
   | Turn yield -> yield ()
-  | Who -> Who.asked_or Who.of_thread
+  | Seek { by_thread; _ } -> by_thread ()
 
 let rec by_first_of plugins request ~otherwise =
   match plugins with

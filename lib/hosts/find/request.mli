@@ -5,6 +5,17 @@ open Concord_suspend
 
 type host = Suspends | Parks
 
+type 'a seek = {
+  by_effect : otherwise:(unit -> 'a) -> 'a;
+      (** If the effect of the question has no handler, it calls [otherwise]. *)
+  by_plugin : Plugin.t -> 'a;
+      (** - {b Raises} {!Plugin.Elsewhere} if the caller is not a task of that
+            scheduler. *)
+  by_trigger : Domain_local_await.t -> 'a;
+  by_thread : unit -> 'a;
+}
+(** How the host is found and asked something. *)
+
 type _ t =
   | Wait : ('a resumer -> 'a option) -> 'a t
   | Shield : (unit -> 'a) -> 'a t
@@ -16,7 +27,7 @@ type _ t =
   | Turn : (unit -> unit) -> unit t
       (** Other tasks run before the calling task continues. A thread without a
           scheduler calls the function instead. *)
-  | Who : Who.t t
+  | Seek : 'a seek -> 'a t
 
 val at_once : (unit -> unit) ref -> host resumer -> host option
 (** The block with which [Reach] suspends. *)

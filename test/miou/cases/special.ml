@@ -159,7 +159,7 @@ let users_of_domain_local_await () =
 
 (* --- Names --------------------------------------------------------------------------- *)
 
-let host () = (Concord__Reach.who ()).host
+let host () = (Concord__Identify.task ()).host
 let waker () = (Concord__Identify.waker ()).host
 let is what expected actual = Alcotest.(check string) what expected actual
 

@@ -258,7 +258,7 @@ let scope_of_cancelled ~forbid s () =
 
 let told_apart s () =
   s.run @@ fun () ->
-  let who () = Concord__Reach.who () in
+  let who () = Concord__Identify.task () in
   let here = who () in
   Alcotest.(check string) "host" "picos" here.host;
   yes "the same" (Concord__Who.same here (who ()));

@@ -162,7 +162,7 @@ let no_pointers () =
 
 (* --- Names of tasks ------------------------------------------------------------ *)
 
-let host () = (Concord__Reach.who ()).host
+let host () = (Concord__Identify.task ()).host
 let waker () = (Concord__Identify.waker ()).host
 let is what expected actual = Alcotest.(check string) what expected actual
 

@@ -115,7 +115,7 @@ let in_a_cancelled_task () =
   let mutex = Mutex.create () in
   try_with
     (fun () ->
-      let who = Concord__Reach.who () in
+      let who = Concord__Identify.task () in
       Alcotest.(check string) "host" "a scheduler" who.host;
       (* Operations that need not wait still succeed. *)
       Mutex.lock mutex;
