@@ -201,7 +201,7 @@ let work promise f =
 let create pool promise f =
   let is_observed = Forks.are_observed () in
   let origin =
-    if is_observed then Some (Forks.here ~parent:(Identify.waker ())) else None
+    if is_observed then Some (Forks.here ()) else None
   in
   let job =
     {
@@ -215,7 +215,7 @@ let create pool promise f =
       known = Atomic.make None;
     }
   in
-  if Waits.are_kept () then
+  if Observer.are_kept () then
     Filler.add (filler job) ~is_resolved:Promise.is_resolved promise;
   job
 
