@@ -2,7 +2,8 @@
     that hold them. They are kept beside the structures, which need no room for
     them.
 
-    None of these functions suspends. All are safe from any domain and thread. *)
+    None of these functions suspends. All are safe from any domain and thread.
+*)
 
 val made :
   kind:string option ->

@@ -200,9 +200,7 @@ let work promise f =
 
 let create pool promise f =
   let is_observed = Forks.are_observed () in
-  let origin =
-    if is_observed then Some (Forks.here ()) else None
-  in
+  let origin = if is_observed then Some (Forks.here ()) else None in
   let job =
     {
       pool;

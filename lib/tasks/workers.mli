@@ -86,8 +86,8 @@ val submit : t -> (unit -> 'a) -> 'a Promise.t
     promise fails if [f] raises, with its exception and backtrace.
 
     It never suspends, so any task, thread or domain may call it. The number of
-    jobs has no limit. If callers should wait while there are
-    too many, put a {!Semaphore} or a {!Work_queue} before [submit].
+    jobs has no limit. If callers should wait while there are too many, put a
+    {!Semaphore} or a {!Work_queue} before [submit].
 
     - {b Order} is that of {!run}.
     - {b Cost}: O(1), about a microsecond, and a few more if a worker has to be
@@ -132,8 +132,8 @@ val run_stoppable : t -> (token -> 'a) -> 'a
       waits until the job has ended, so no part of it outlives the call, and
       then raises the host's exception. But if the job returned nevertheless, or
       raised another exception than {!Cancelled}, that is the result, and the
-      host's exception is raised where the task waits next. A job
-      that neither waits nor checks keeps a cancelled caller waiting.
+      host's exception is raised where the task waits next. A job that neither
+      waits nor checks keeps a cancelled caller waiting.
     - {b Order}, {b cost} and exceptions are those of {!run}. *)
 
 val submit_stoppable : t -> (token -> 'a) -> 'a Promise.t * (unit -> bool)

@@ -6,8 +6,7 @@ type t = {
 
 let max_frames = 100
 
-(* No signal handler can run in here, because the clock is a C function and only that function
-   allocates. *)
+(* Unbroken, because the clock is a C function and only that function allocates. *)
 let[@inline] now_ns () = Int64.to_int (Mtime_clock.now_ns ())
 
 let held by =

@@ -1,7 +1,7 @@
 (** A task that holds a structure, such as a locked mutex.
 
-    None of these functions suspends. All are safe from any domain and thread,
-    and in signal handlers. *)
+    None of these functions suspends. All are safe from any domain and thread.
+*)
 
 type t = {
   by : Who.t;
@@ -13,7 +13,7 @@ val held : Who.t -> t
 (** A holder from now on, at the caller's frames. *)
 
 val held_from_now : t -> unit
-(** It had to wait, and continues now. No signal handler runs here. *)
+(** It had to wait, and continues now. Unbroken. *)
 
 val not_held_yet : t -> unit
 (** It has to wait, until {!held_from_now}. *)

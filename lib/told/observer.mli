@@ -7,7 +7,7 @@
     them.
 
     Unless a function says otherwise, it doesn't suspend, and is safe from any
-    domain and thread, and in signal handlers. *)
+    domain and thread. *)
 
 (** {2 What is on} *)
 
@@ -40,8 +40,7 @@ val start : what -> unit
 val stop : what -> unit
 
 val is : what -> bool
-(** {b Cost} of this and the next five: one read. They contain no polling point,
-    so no signal handler runs there. *)
+(** {b Cost} of this and the next five: one read. They are unbroken. *)
 
 val finds_leaks : unit -> bool
 val are_kept : unit -> bool
