@@ -143,7 +143,26 @@ let bounds =
     ("Fifo", 66, 7_950);
   ]
 
+(* What lib/README.md tells one to read exists, and isn't of the diagnosis. *)
+let to_read =
+  let is_item line = String.length line > 2 && line.[1] = '.' in
+  lines (lib ^ "/README.md")
+  |> List.filter is_item
+  |> List.concat_map (String.split_on_char '`')
+  |> List.filter (fun word ->
+      Filename.check_suffix word ".ml" || Filename.check_suffix word ".mli")
+
+let look_at_reading path =
+  let folder = Filename.dirname path in
+  if not (String.starts_with ~prefix:"../" path || List.mem_assoc path files)
+  then fault "lib/README.md tells one to read %s, which doesn't exist" path
+  else if List.mem folder [ "observe"; "holding"; "debug" ] then
+    fault "lib/README.md tells one to read %s, of the diagnosis" path
+
 let () =
+  if List.length to_read < 10 then
+    fault "lib/README.md lists only %d files to read" (List.length to_read);
+  List.iter look_at_reading to_read;
   if List.length order < 10 || List.length files < 100 then
     fault "only %d folders and %d files were found" (List.length order)
       (List.length files);
