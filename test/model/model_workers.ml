@@ -153,16 +153,21 @@ let check_withdraw expect =
   (workers @ [ (fun () -> answer := Job.withdraw a.job) ], outcome)
 
 (* The pool ends. [a] was submitted before, and [b] comes meanwhile, perhaps from [a]. If there
-   are no workers, they compute forever. *)
-let check_end name ?(serve = true) ?(tell = false) ?(lose = false)
-    ?(from_job = false) expect =
+   is no [a], the worker sleeps. If it does not [serve], it computes forever. *)
+let check_end name ?(serve = true) ?(tell = false) ?(lose = false) ?a ?b expect
+    =
   Model.check name ~expect @@ fun () ->
   let pool = Job.create_pool ~workers:1 () in
   let workers = workers pool in
-  let b = job pool "b" nothing in
-  let submit () = Job.submit b.job in
-  let a = job pool "a" (fun _ _ -> if from_job then submit ()) in
-  Job.submit a.job;
+  let late = job pool "b" nothing in
+  let submit () = Job.submit late.job in
+  let early = job pool "a" (fun _ _ -> if b = Some `From_a then submit ()) in
+  if a = Some () then Job.submit early.job;
+  let jobs () =
+    let is_submitted = b = Some `Beside || (b <> None && early.runs = 1) in
+    (if a = Some () then [ early ] else [])
+    @ if is_submitted then [ late ] else []
+  in
   let end_ () =
     Job.leave pool;
     if tell then Job.tell_all_to_stop pool;
@@ -176,10 +181,13 @@ let check_end name ?(serve = true) ?(tell = false) ?(lose = false)
         failwith "a worker sleeps forever"
     end;
     if Mailbox.length pool.ready.queue > 1 then failwith "items are left";
-    describe [ a; b ]
+    describe (jobs ())
   in
-  ( ((end_ :: (if serve then List.map fst workers else []))
-    @ if from_job then [] else [ submit ]),
+  let run = if serve then List.map fst workers else [] in
+  let is_asleep = a = None in
+  if is_asleep then List.iter (fun run -> run ()) run;
+  ( ((end_ :: (if is_asleep then [] else run))
+    @ if b = Some `Beside then [ submit ] else []),
     outcome )
 
 let () =
@@ -196,25 +204,14 @@ let () =
   check_wait "a wait is resumed and cancelled" [ "cancelled"; "resumed" ];
   check_wait "a protected wait" ~protected:true [ "resumed" ];
   check_withdraw [ "a=cancelled"; "a=ran" ];
-  check_end "the end" [ "a=ran b=lost"; "a=ran b=ran" ];
-  check_end "the end, from a job" ~from_job:true [ "a=ran b=ran" ];
-  check_end "the end, told" ~tell:true
-    [
-      "a=cancelled b=cancelled";
-      "a=cancelled b=lost";
-      "a=ran b=cancelled";
-      "a=ran b=lost";
-      "a=ran b=ran";
-    ];
-  check_end "the end, lost" ~serve:false ~tell:true ~lose:true
+  check_end "the end" ~a:() [ "a=ran" ];
+  check_end "the end, and a late job" ~b:`Beside [ "b=lost"; "b=ran" ];
+  check_end "the end, from a job" ~a:() ~b:`From_a [ "a=ran b=ran" ];
+  check_end "the end, told" ~tell:true ~a:() [ "a=cancelled"; "a=ran" ];
+  check_end "the end, told, and from a job" ~tell:true ~a:() ~b:`From_a
+    [ "a=cancelled"; "a=ran b=cancelled"; "a=ran b=ran" ];
+  check_end "the end, lost" ~serve:false ~tell:true ~lose:true ~a:() ~b:`Beside
     [ "a=lost b=lost" ];
-  check_end "the end, lost, and a worker" ~tell:true ~lose:true
-    [
-      "a=cancelled b=cancelled";
-      "a=cancelled b=lost";
-      "a=lost b=lost";
-      "a=ran b=cancelled";
-      "a=ran b=lost";
-      "a=ran b=ran";
-    ];
+  check_end "the end, lost, and a worker" ~tell:true ~lose:true ~a:()
+    [ "a=cancelled"; "a=lost"; "a=ran" ];
   Model.finish ()

@@ -1,4 +1,4 @@
-(* Lost tasks of Eio, Domainslib and Lwt. *)
+(* Lost tasks of Eio, Domainslib, workers and Lwt. *)
 
 open Concord
 open Concord.Tools
@@ -35,6 +35,14 @@ let in_pool num_domains wait =
           collect_until was_told turn;
           Pool.await pool task;
           !was_told))
+
+let in_job wait =
+  Workers.with_workers ~domains:1 @@ fun w ->
+  let was_told = ref false in
+  let job = Workers.submit w (fun () -> was_told := told wait) in
+  collect_until was_told (fun () -> Unix.sleepf 0.001);
+  Promise.await job;
+  !was_told
 
 (* From the result of a chain of promises, Lwt can reach the promise that the chain waits
    for, in order to cancel it. So the program must not keep the result. *)
@@ -118,6 +126,18 @@ let pools_end () =
     Gc.full_major ()
   done
 
+(* Idle workers wait for jobs, and must not be reported either. *)
+let workers_end () =
+  for _ = 1 to 10 do
+    Workers.with_workers ~domains:1 (fun w ->
+        int "run" 1 (Workers.run w (fun () -> 1));
+        Gc.full_major ();
+        int "yields" 2
+          (Workers.run w (fun () ->
+               Tasks.yield ();
+               2)))
+  done
+
 let () =
   restart ();
   run "CONCORD_DEBUG=leaks, other hosts"
@@ -130,6 +150,7 @@ let () =
           test "an operation of Concord_lwt" in_callbacks;
           test "a task of Domainslib" (found `Both (in_pool 0));
           test "a task of Domainslib, two domains" (found `Both (in_pool 1));
+          test "a job of workers" (found `Both in_job);
         ] );
       ( "nothing to be found",
         [
@@ -137,5 +158,6 @@ let () =
           test "fibers will be resumed" (nothing fibers_wait);
           test "Lwt continues" (nothing lwt_goes_on);
           test "pools end" (nothing pools_end);
+          test "workers end" (nothing workers_end);
         ] );
     ]
