@@ -215,13 +215,16 @@ let open_scope s body =
 (* Each scheduler has its own record, because the library distinguishes schedulers by it. *)
 let scopes s = Suspend.{ scope = (fun body -> open_scope s body) }
 
-(* The caller continues in the context in which [f] has ended, as if it had called [f] itself. *)
+(* The caller continues in the context in which [f] has ended, as if it had called [f] itself. The
+   end is unbroken, because the caller must not go on with the values of another task. *)
 let run_in_context s f =
   let ended_in = ref s.contexts.(0) in
   let f () =
     Backtrace.finally f ~finally:(fun () -> ended_in := Context.save s.context)
   in
-  Backtrace.finally (fun () -> Loop.run s f) ~finally:(fun () -> !ended_in ())
+  Backtrace.finally
+    (fun () -> Loop.run s f)
+    ~finally:(fun () -> Ready.surely (fun () () -> !ended_in ()) () ())
 
 let run_scheduler s f =
   s.scopes <- scopes s;
