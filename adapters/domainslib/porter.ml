@@ -23,7 +23,8 @@ exception Torn_down
                                        each job
 
    [wake] stays after the porter was woken, and then refuses. A turn that finds no job does
-   nothing.
+   nothing. So if the porter is interrupted before it has counted a turn, one turn too many
+   does no harm.
 
    This is not [Concord.Tools.Host_kit.Inbox], because several domains take from it.
 
@@ -102,6 +103,15 @@ let create ~here ~domains =
     turns = 0;
   }
 
+(* Unbroken, because other tasks would wait in vain. [f v] may take effect twice. *)
+let insist f v =
+  match f v with
+  | result -> result
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      ignore (f v : bool);
+      Printexc.raise_with_backtrace e backtrace
+
 (* --- The end of jobs ------------------------------------------------------ *)
 
 let is_drained porter =
@@ -122,7 +132,7 @@ let finish porter job =
     job.work <- None
   end;
   if Option.is_some (Atomic.get porter.drained) then
-    ignore (wake_if_drained porter : bool)
+    ignore (insist wake_if_drained porter : bool)
 
 let rec drain_by await porter =
   is_drained porter
@@ -158,7 +168,7 @@ let rec post porter job =
     and aside = if job.counts then before.aside else before.aside + 1 in
     let after = { before with latest_first; posted; aside } in
     if Atomic.compare_and_set porter.inbox before after then
-      ignore (before.wake (Ok ()) : bool)
+      ignore (insist before.wake (Ok ()) : bool)
     else post porter job
 
 let in_progress job = Option.is_some job.work
@@ -290,5 +300,6 @@ let cancellable ~cancelled promise f =
   let taken = Decision.create () in
   let take () = Decision.decide taken (Ok ()) in
   let start () = if take () then start () in
-  let cancel () = take () && Promise.try_fail promise cancelled in
+  let fail_now = Promise.try_fail promise in
+  let cancel () = take () && insist fail_now cancelled in
   (job { start; fail }, cancel)

@@ -24,7 +24,8 @@ type job = {
              reopen    Open []      a loop, at the start of a turn
 
    Debt: the thread that adds to an empty list rings. The loop serves the jobs before it falls
-   asleep, and a thread that adds a job later finds the loop asleep and wakes it (H4). *)
+   asleep, and a thread that adds a job later finds the loop asleep and wakes it (H4). The debt is
+   unbroken, because the next thread finds that the list isn't empty. *)
 type state = Open of job list | Ended of job list
 
 let state = Atomic.make (Open [])
@@ -37,6 +38,14 @@ let rec post ~ring job =
         (* Another job was posted, or the loop took the jobs. *)
         post ~ring job
       else if List.is_empty jobs then ring ()
+
+let post ~ring job =
+  match post ~ring job with
+  | () -> ()
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      ring ();
+      Printexc.raise_with_backtrace e backtrace
 
 let reopen () =
   match Atomic.get state with
