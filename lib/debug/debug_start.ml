@@ -19,3 +19,5 @@ let () =
     (fun seconds ->
       unless_impossible "stall" (fun () -> Debug_stall.watch seconds))
     (Debugging.seconds "stall")
+
+let link () = ()

@@ -17,9 +17,9 @@ let run (type a) extent (f : Who.t -> a) =
   let effc (type b) (effect_ : b Effect.t) :
       ((b, a) Effect.Deep.continuation -> a) option =
     match effect_ with
-    | Suspend.Ask { question = Who.Who; _ } ->
+    | Concord_suspend.Ask { question = Who.Who; _ } ->
         Some (fun k -> Effect.Deep.continue k (Some extent.who))
-    | Suspend.Ask { question = Innermost; _ } ->
+    | Concord_suspend.Ask { question = Innermost; _ } ->
         Some (fun k -> Effect.Deep.continue k (Some extent))
     | _ ->
         (match extent.sought with

@@ -72,7 +72,7 @@ type progress = {
 }
 
 let outcome progress e =
-  if e == Operation.Nudged then Returned
+  if e == Observer.Nudged then Returned
   else if List.memq e (Atomic.get progress.errors) then Raised
   else if progress.entered && not progress.left then Raised
   else Cancelled

@@ -63,6 +63,11 @@ type t = {
   guard : 'a. (unit -> Printexc.raw_backtrace) -> 'a resumer -> 'a resumer;
   lost : (int -> Printexc.raw_backtrace) -> unit;
   parks : unit -> unit;
+  explain :
+    exn ->
+    of_kind:(string -> string option) ->
+    otherwise:(exn -> string) option ->
+    unit;
 }
 
 let nobody =
@@ -87,10 +92,24 @@ let nobody =
     guard = (fun _ resumer -> resumer);
     lost = ignore;
     parks = ignore;
+    explain = (fun _ ~of_kind:_ ~otherwise:_ -> ());
   }
 
 let it = ref nobody
-let install t = it := t
+
+(* The explanations that came before the observer. *)
+let explained : (t -> unit) list ref = ref []
+
+let install t =
+  it := t;
+  List.iter (fun explain -> explain t) !explained
+
+let explain ?(of_kind = fun _ -> None) ?otherwise e =
+  let explain t = t.explain e ~of_kind ~otherwise in
+  explained := explain :: !explained;
+  explain !it
+
+exception Nudged
 
 (* --- Structures ------------------------------------------------------------------- *)
 

@@ -3,8 +3,7 @@
     The core knows neither reports nor traces. It reads one word, {!on}, whose
     bits say what is observed. Only if a bit is set does it call a function of
     the {!t} that was installed. The folders [observe], [holding] and [debug]
-    install one while the library is initialised. Nothing in the core refers to
-    them.
+    install one while the library is initialised.
 
     Unless a function says otherwise, it doesn't suspend, and is safe from any
     domain and thread. *)
@@ -108,6 +107,12 @@ type t = {
           frames. *)
   parks : unit -> unit;
       (** Called before a thread is parked, whether anything is on or not. *)
+  explain :
+    exn ->
+    of_kind:(string -> string option) ->
+    otherwise:(exn -> string) option ->
+    unit;
+      (** See {!val-explain}. *)
 }
 
 val nobody : t
@@ -118,6 +123,22 @@ val it : t ref
 
 val install : t -> unit
 (** Call it only while the library is initialised, before any domain exists. *)
+
+(** {2 Exceptions} *)
+
+val explain :
+  ?of_kind:(string -> string option) ->
+  ?otherwise:(exn -> string) ->
+  exn ->
+  unit
+(** [explain e], while the library is initialised, lets the printer of
+    exceptions name the structure that raised [e], or another exception of its
+    constructor, last in the calling thread. If the structure is known,
+    [of_kind] may give [e] another name, from the structure's kind. Otherwise
+    the printer prints [otherwise e]. *)
+
+exception Nudged
+(** For a wait that ends so that the task tries again. It counts as returned. *)
 
 (** {2 Structures} *)
 

@@ -1,3 +1,5 @@
+let () = Diagnosis.link ()
+
 type spin = Never | Before | Enlisted | Enlisted_or_before | Indifferent
 
 type ('t, 'x, 'a) how =
@@ -84,7 +86,7 @@ let withdraw operation t w =
 
 let refused : string option Atomic.t = Atomic.make None
 
-exception Nudged
+exception Nudged = Observer.Nudged
 
 let[@inline never] withdraw_and_raise operation t w e =
   let backtrace = Backtrace.get () in

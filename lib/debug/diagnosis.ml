@@ -30,4 +30,8 @@ let () =
       guard = Leak_guards.guard;
       lost = Leak_guards.lost;
       parks = Forgotten.warn;
+      explain =
+        (fun e ~of_kind ~otherwise -> Labels.explain e ~of_kind ?otherwise);
     }
+
+let link = Debug_start.link
