@@ -77,7 +77,12 @@ let awaiting =
         };
   }
 
+(* A task that spins in the queue gives up its place before it sleeps. If a round went through
+   at that moment, the task would have been a party, and would wait for the next round. *)
+let awaiting_many = { awaiting with spin = Never }
+let[@inline] operation t = if t.parties > 2 then awaiting_many else awaiting
+
 (* --- Operations ----------------------------------------------------------- *)
 
-let await t = Operation.perform awaiting t t.parties
-let await_evt t = Event.make_by Once awaiting t t.parties
+let await t = Operation.perform (operation t) t t.parties
+let await_evt t = Event.make_by Once (operation t) t t.parties

@@ -1,0 +1,3 @@
+(* Nothing is observed. *)
+
+let link () = ()
