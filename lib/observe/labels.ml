@@ -34,7 +34,7 @@ let add_to { all; length; limit } label =
     { all; length; limit = Int.max least (2 * length) }
 
 let attach ~is_first structure label =
-  Observer.(start labels);
+  (if not (Observer.are_labelled ()) then Observer.(start labels));
   let is_named =
     Option.is_some label.name || not (Identity.is_nowhere label.whole)
   and label = { attached = Identity.attach structure label; is_first } in

@@ -3,20 +3,19 @@
 (* One word, so that what each suspension reads is right after each change. *)
 type what = int
 
-let leaks = 1
-let waits = 2
-let trace = 4
-let takers = 8
-let labels = 16
-let slow = leaks lor waits lor trace lor takers
+let labels = 1
+let leaks = 2
+let waits = 4
+let trace = 8
+let takers = 16
 
 let all =
   [
+    ("labels", labels);
     ("leaks", leaks);
     ("waits", waits);
     ("trace", trace);
     ("takers", takers);
-    ("labels", labels);
   ]
 
 let on = Atomic.make 0
@@ -27,7 +26,9 @@ let[@inline] finds_leaks () = Atomic.get on land leaks <> 0
 let[@inline] are_kept () = Atomic.get on land waits <> 0
 let[@inline] is_traced () = Atomic.get on land trace <> 0
 let[@inline] are_labelled () = Atomic.get on land labels <> 0
-let[@inline] takes_slow_path () = Atomic.get on land slow <> 0
+
+(* [labels] is the lowest bit, so this needs no mask. *)
+let[@inline] takes_slow_path () = Atomic.get on > labels
 
 (* --- Who is told ----------------------------------------------------------------- *)
 

@@ -15,9 +15,8 @@
 
     {!Request} lists all requests to a host, and has steps 2 to 5 for each of
     them. {!Greedy} has the differences in programs with a scheduler that takes
-    every effect. {!Identify} finds the identity of the calling task, {!Probe}
-    whether a trigger suspends at all, and {!Others} whether other code could
-    wake the task. *)
+    every effect. {!Probe} finds whether a trigger suspends at all, and
+    {!Others} whether other code could wake the task. *)
 
 open Concord_suspend
 
@@ -25,6 +24,8 @@ val suspend : ('a resumer -> 'a option) -> 'a
 (** {!Concord.Tools.Suspend.suspend}. *)
 
 val suspend_at_once : ('a resumer -> 'a option) -> 'a
+(** {!suspend}, which tells the observer nothing. Call it unless
+    {!Observer.takes_slow_path}. *)
 
 val comes_back : unit -> bool
 (** [true] if it is known that the effect has no handler. {b Cost}: one read, in
