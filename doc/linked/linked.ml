@@ -6,3 +6,13 @@ let () =
   List.iter
     (Findlib.record_package Record_load)
     [ "lwt"; "lwt.unix"; "lwt_direct" ]
+
+(* One wait before any other domain runs, so that Concord knows Eio's handler. Otherwise a page's
+   first wait makes an unhandled effect while a domain starts, and OCaml's interpreter may crash
+   (ocaml/ocaml#14644, corrected in 5.5). *)
+let () =
+  Eio_main.run (fun _ ->
+      let first = Concord.Promise.create () in
+      Eio.Fiber.both
+        (fun () -> Concord.Promise.await first)
+        (fun () -> Concord.Promise.fill first ()))
