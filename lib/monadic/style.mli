@@ -42,9 +42,13 @@ module type S = sig
   (** {2 The structures}
 
       Each structure has all of its functions. Functions that may have to wait
-      return a promise here, which is resolved at once if they need not wait. On
-      the page of a structure they come last, under the heading "Operations that
-      return a promise". A function argument whose result is a promise may wait.
+      return a promise here, which is resolved at once if they need not wait. A
+      function argument whose result is a promise may wait.
+
+      On the page of a structure, the functions that return a promise come last,
+      under the heading "Operations that return a promise". The text before that
+      heading is that of the direct module, for example {!Concord.Promise}, with
+      examples in direct style.
 
       If a promise is {b cancelled} while it is pending, the operation has
       changed nothing, unless its documentation says so. If it was resumed just
@@ -61,18 +65,13 @@ module type S = sig
 
   (** A value that is available later.
 
-      Here, operations that may wait return a promise:
-
       {[
         # let promise = Promise.create () in
           Promise.fill promise 42;
           let* answer = Promise.await promise in
           return (answer + 1)
         - : int = 43
-      ]}
-
-      The text below is that of {!Concord.Promise}, with examples in direct
-      style. The operations that return a promise come last. *)
+      ]} *)
   module Promise : sig
     (** @inline *)
     include module type of struct
@@ -92,18 +91,13 @@ module type S = sig
 
   (** A box for one value.
 
-      Here, operations that may wait return a promise:
-
       {[
         # let box = Mvar.create 1 in
           let* before = Mvar.swap box 2 in
           let* after = Mvar.take box in
           return (before, after)
         - : int * int = (1, 2)
-      ]}
-
-      The text below is that of {!Concord.Mvar}, with examples in direct style.
-      The operations that return a promise come last. *)
+      ]} *)
   module Mvar : sig
     (** @inline *)
     include module type of struct
@@ -133,18 +127,7 @@ module type S = sig
         is put back. *)
   end
 
-  (** A value that is computed once, when a task first needs it.
-
-      Here, operations that may wait return a promise:
-
-      {[
-        # let answer = Lazy.from_fun (fun () -> 6 * 7) in
-          Lazy.force answer
-        - : int = 42
-      ]}
-
-      The text below is that of {!Concord.Lazy}, with examples in direct style.
-      The operations that return a promise come last. *)
+  (** A value that is computed once, when a task first needs it. *)
   module Lazy : sig
     (** @inline *)
     include module type of struct
@@ -164,21 +147,7 @@ module type S = sig
     (** {!force}. *)
   end
 
-  (** A channel without a buffer, where a sender and a receiver meet.
-
-      Here, operations that may wait return a promise:
-
-      {[
-        # let channel = Channel.create () in
-          let sender = Thread.create (Concord.Channel.send channel) "hello" in
-          let* text = Channel.receive channel in
-          Thread.join sender;
-          return text
-        - : string = "hello"
-      ]}
-
-      The text below is that of {!Concord.Channel}, with examples in direct
-      style. The operations that return a promise come last. *)
+  (** A channel without a buffer, where a sender and a receiver meet. *)
   module Channel : sig
     (** @inline *)
     include module type of struct
@@ -201,8 +170,6 @@ module type S = sig
 
   (** A bounded queue.
 
-      Here, operations that may wait return a promise:
-
       {[
         # let stream = Stream.create 2 in
           let* () = Stream.add stream "a" in
@@ -210,10 +177,7 @@ module type S = sig
           Stream.close stream;
           Stream.fold_s (fun all item -> return (all ^ item)) "" stream
         - : string = "ab"
-      ]}
-
-      The text below is that of {!Concord.Stream}, with examples in direct
-      style. The operations that return a promise come last. *)
+      ]} *)
   module Stream : sig
     (** @inline *)
     include module type of struct
@@ -236,8 +200,6 @@ module type S = sig
 
   (** A bounded queue whose items can be withdrawn.
 
-      Here, operations that may wait return a promise:
-
       {[
         # let jobs = Work_queue.create 2 in
           let* first = Work_queue.add jobs "first" in
@@ -246,10 +208,7 @@ module type S = sig
           let* job = Work_queue.take jobs in
           return (withdrawn, job)
         - : bool * string = (true, "second")
-      ]}
-
-      The text below is that of {!Concord.Work_queue}, with examples in direct
-      style. The operations that return a promise come last. *)
+      ]} *)
   module Work_queue : sig
     (** @inline *)
     include module type of struct
@@ -270,20 +229,7 @@ module type S = sig
     include Queues.Both with type 'a promise := 'a promise and type 'a t := 'a t
   end
 
-  (** An unbounded queue.
-
-      Here, operations that may wait return a promise:
-
-      {[
-        # let mailbox = Mailbox.create () in
-          List.iter (Mailbox.put mailbox) [ 1; 2; 3 ];
-          Mailbox.close mailbox;
-          Mailbox.fold ( + ) 0 mailbox
-        - : int = 6
-      ]}
-
-      The text below is that of {!Concord.Mailbox}, with examples in direct
-      style. The operations that return a promise come last. *)
+  (** An unbounded queue. *)
   module Mailbox : sig
     (** @inline *)
     include module type of struct
@@ -302,18 +248,13 @@ module type S = sig
 
   (** Messages that every subscriber receives.
 
-      Here, operations that may wait return a promise:
-
       {[
         # let news = Broadcast.create () in
           let reader = Broadcast.subscribe news in
           let* () = Broadcast.send news "rain" in
           Broadcast.receive reader
         - : string = "rain"
-      ]}
-
-      The text below is that of {!Concord.Broadcast}, with examples in direct
-      style. The operations that return a promise come last. *)
+      ]} *)
   module Broadcast : sig
     (** @inline *)
     include module type of struct
@@ -348,8 +289,6 @@ module type S = sig
 
   (** A value that changes, and tasks that wait for the next change.
 
-      Here, operations that may wait return a promise:
-
       {[
         # let limit = Watch.create 10 in
           let _, seen = Watch.read limit in
@@ -357,10 +296,7 @@ module type S = sig
           let* value, _ = Watch.changed limit ~since:seen in
           return value
         - : int = 20
-      ]}
-
-      The text below is that of {!Concord.Watch}, with examples in direct style.
-      The operations that return a promise come last. *)
+      ]} *)
   module Watch : sig
     (** @inline *)
     include module type of struct
@@ -374,25 +310,7 @@ module type S = sig
         is not [since]. It fails with {!Closed} after the last one. *)
   end
 
-  (** A condition variable that carries a value.
-
-      Here, operations that may wait return a promise:
-
-      {[
-        # let news = Bvar.create () in
-          let report () =
-            while Bvar.waiters news = 0 do Thread.yield () done;
-            Bvar.broadcast news "sun"
-          in
-          let reporter = Thread.create report () in
-          let* text = Bvar.wait news in
-          Thread.join reporter;
-          return text
-        - : string = "sun"
-      ]}
-
-      The text below is that of {!Concord.Bvar}, with examples in direct style.
-      The operations that return a promise come last. *)
+  (** A condition variable that carries a value. *)
   module Bvar : sig
     (** @inline *)
     include module type of struct
@@ -407,17 +325,12 @@ module type S = sig
 
   (** Mutual exclusion.
 
-      Here, operations that may wait return a promise:
-
       {[
         # let mutex = Mutex.create () and count = ref 0 in
           let* () = Mutex.with_lock mutex (fun () -> incr count; return ()) in
           return (Mutex.is_locked mutex, !count)
         - : bool * int = (false, 1)
-      ]}
-
-      The text below is that of {!Concord.Mutex}, with examples in direct style.
-      The operations that return a promise come last. *)
+      ]} *)
   module Mutex : sig
     (** @inline *)
     include module type of struct
@@ -442,8 +355,6 @@ module type S = sig
 
   (** Condition variables.
 
-      Here, operations that may wait return a promise:
-
       {[
         # let mutex = Mutex.create () and changed = Condition.create () in
           let ready = ref false in
@@ -462,10 +373,7 @@ module type S = sig
           Thread.join thread;
           return text
         - : string = "ready"
-      ]}
-
-      The text below is that of {!Concord.Condition}, with examples in direct
-      style. The operations that return a promise come last. *)
+      ]} *)
   module Condition : sig
     (** @inline *)
     include module type of struct
@@ -496,19 +404,7 @@ module type S = sig
 
   (** Counting and binary semaphores. *)
   module Semaphore : sig
-    (** A number of permits.
-
-        Here, operations that may wait return a promise:
-
-        {[
-          # let two = Semaphore.Counting.make 2 in
-            Semaphore.Counting.with_permit two (fun () ->
-              return (Semaphore.Counting.get_value two))
-          - : int = 1
-        ]}
-
-        The text below is that of {!Concord.Semaphore.Counting}, with examples
-        in direct style. The operations that return a promise come last. *)
+    (** A number of permits. *)
     module Counting : sig
       (** @inline *)
       include module type of struct
@@ -532,19 +428,7 @@ module type S = sig
       (** {!with_permit}, with [n] permits. *)
     end
 
-    (** One permit or none.
-
-        Here, operations that may wait return a promise:
-
-        {[
-          # let free = Semaphore.Binary.make true in
-            Semaphore.Binary.with_permit free (fun () ->
-              return (Semaphore.Binary.try_acquire free))
-          - : bool = false
-        ]}
-
-        The text below is that of {!Concord.Semaphore.Binary}, with examples in
-        direct style. The operations that return a promise come last. *)
+    (** One permit or none. *)
     module Binary : sig
       (** @inline *)
       include module type of struct
@@ -563,17 +447,12 @@ module type S = sig
 
   (** A lock for many readers or one writer.
 
-      Here, operations that may wait return a promise:
-
       {[
         # let lock = Rwlock.create () and price = ref 1 in
           let* () = Rwlock.write lock (fun () -> price := 2; return ()) in
           Rwlock.read lock (fun () -> return !price)
         - : int = 2
-      ]}
-
-      The text below is that of {!Concord.Rwlock}, with examples in direct
-      style. The operations that return a promise come last. *)
+      ]} *)
   module Rwlock : sig
     (** @inline *)
     include module type of struct
@@ -597,21 +476,7 @@ module type S = sig
         {!read}. *)
   end
 
-  (** A meeting point for a fixed number of tasks.
-
-      Here, operations that may wait return a promise:
-
-      {[
-        # let barrier = Barrier.create 2 in
-          let other = Thread.create Concord.Barrier.await barrier in
-          let* () = Barrier.await barrier in
-          Thread.join other;
-          return (Barrier.waiters barrier)
-        - : int = 0
-      ]}
-
-      The text below is that of {!Concord.Barrier}, with examples in direct
-      style. The operations that return a promise come last. *)
+  (** A meeting point for a fixed number of tasks. *)
   module Barrier : sig
     (** @inline *)
     include module type of struct
@@ -624,20 +489,7 @@ module type S = sig
     (** [await t] waits until all parties have arrived. *)
   end
 
-  (** A count that opens a gate once, at zero.
-
-      Here, operations that may wait return a promise:
-
-      {[
-        # let ended = Latch.create 1 in
-          Latch.count_down ended;
-          let* () = Latch.await ended in
-          return (Latch.is_open ended)
-        - : bool = true
-      ]}
-
-      The text below is that of {!Concord.Latch}, with examples in direct style.
-      The operations that return a promise come last. *)
+  (** A count that opens a gate once, at zero. *)
   module Latch : sig
     (** @inline *)
     include module type of struct
@@ -652,17 +504,13 @@ module type S = sig
 
   (** A pool of resources, such as connections.
 
-      Here, operations that may wait return a promise:
-
       {[
         # let pool = Pool.create 2 (fun () -> ref 0) in
           Pool.use pool (fun count -> incr count; return !count)
         - : int = 1
       ]}
 
-      The functions given to {!Concord.Pool.create} run as in {!direct}. The
-      text below is that of {!Concord.Pool}, with examples in direct style. The
-      operations that return a promise come last. *)
+      The functions given to {!Concord.Pool.create} run as in {!direct}. *)
   module Pool : sig
     (** @inline *)
     include module type of struct
