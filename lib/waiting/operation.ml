@@ -114,54 +114,33 @@ let[@inline never] undo_if_cancelled operation t arg v =
 let[@inline] resumed operation t arg v =
   if Overtaken.may_be () then undo_if_cancelled operation t arg v else v
 
-let[@inline never] wait_observed operation t w =
-  Reach.suspend_slowly
-    (fun () -> [ target operation t ])
-    (fun resumer -> block operation t w resumer)
+let[@inline never] suspend_slowly operation t block =
+  Reach.suspend_slowly (fun () -> [ target operation t ]) block
 
-(* If the effect came back without a handler, the task has not waited yet, so it suspends in
-   another way. *)
-let[@inline never] wait_otherwise operation t w wait = function
-  | Effect.Unhandled (Concord_suspend.Suspend unhandled)
-    when Identity.equal unhandled wait ->
-      begin match Reach.suspend_unhandled wait with
-      | v -> v
-      | exception e -> withdraw_and_raise operation t w e
-      end
-  | e -> withdraw_and_raise operation t w e
-
-let[@inline never] suspend_by_effect operation t arg =
+let[@inline never] suspend_as_any_task operation t arg =
   let w = Waiter.make arg in
-  let wait resumer = block operation t w resumer in
+  let block resumer = block operation t w resumer in
   match
-    if Observer.takes_slow_path () then wait_observed operation t w
-    else Effect.perform (Concord_suspend.Suspend wait)
+    if Observer.takes_slow_path () then suspend_slowly operation t block
+    else Reach.suspend_at_once block
   with
   | v -> resumed operation t arg v
-  | exception e -> wait_otherwise operation t w wait e
-
-let[@inline never] wait_elsewhere operation t w =
-  match
-    Reach.suspend_elsewhere (fun resumer -> block operation t w resumer)
-  with
-  | v -> v
   | exception e -> withdraw_and_raise operation t w e
 
-(* No variable holds the function that the task waits with, so the stack doesn't keep it alive. *)
-let[@inline never] suspend_by (noted : Reach.noted) operation t arg =
+(* The same with less on the stack, because a new fiber of Eio can use about 160 bytes of it
+   before it is copied into a larger one. [Domain.DLS.get] takes 80 of them, so [noted] is
+   asked before anything else is on the stack. *)
+let[@inline never] suspend_as_noted (noted : Reach.noted) operation t arg =
   let w = Waiter.make arg in
   match noted.suspend (fun resumer -> block operation t w resumer) with
   | v -> v
-  | exception Reach.Elsewhere -> wait_elsewhere operation t w
+  | exception Reach.Elsewhere -> suspend_as_any_task operation t arg
   | exception e -> withdraw_and_raise operation t w e
 
-(* This does the same as [Reach.suspend_at_once]. A new fiber of Eio can use about 160 bytes of
-   its stack before the stack is copied into a larger one. [Domain.DLS.get] takes 80 of them,
-   so [noted] is called before anything else is on the stack. *)
 let suspend operation t arg =
   if (not (Observer.takes_slow_path ())) && Reach.comes_back () then
-    suspend_by (Reach.noted ()) operation t arg
-  else suspend_by_effect operation t arg
+    suspend_as_noted (Reach.noted ()) operation t arg
+  else suspend_as_any_task operation t arg
 
 (* --- Spinning before ---------------------------------------------------------------- *)
 

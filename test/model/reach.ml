@@ -33,7 +33,6 @@ let probe { Probe.passing } =
   match Effect.perform effect_ with () -> Suspends
 
 let suspend_at_once = suspend
-let suspend_unhandled = suspend
 
 type noted = { suspend : 'a. ('a resumer -> 'a option) -> 'a }
 
@@ -41,7 +40,6 @@ let noted () = { suspend }
 
 exception Elsewhere
 
-let suspend_elsewhere = suspend
 let comes_back () = false
 let nobody_answers () = false
 let suspend_slowly (_ : unit -> Target.t list) block = suspend block

@@ -118,16 +118,12 @@ let[@inline never] noted () =
 
 (* The same as [wait_unhandled], without allocating the request, and without a field that names
    the plug-in. *)
-let[@inline never] suspend_by_note block = (noted ()).suspend block
-
-let[@inline never] suspend_elsewhere block =
-  Innermost.forget ();
-  wait_unhandled block
-
 let[@inline never] suspend_unhandled block =
-  match suspend_by_note block with
+  match (noted ()).suspend block with
   | v -> v
-  | exception Plugin.Elsewhere -> suspend_elsewhere block
+  | exception Plugin.Elsewhere ->
+      Innermost.forget ();
+      wait_unhandled block
 
 (* The same as [perform (Wait block)], without a call and without allocating the request. *)
 let[@inline] suspend_at_once block =

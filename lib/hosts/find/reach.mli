@@ -31,9 +31,6 @@ val comes_back : unit -> bool
 (** [true] if it is known that the effect has no handler. {b Cost}: one read, in
     a program without such a host. *)
 
-val suspend_unhandled : ('a resumer -> 'a option) -> 'a
-(** The part of {!suspend_at_once} for an effect that has no handler. *)
-
 exception Elsewhere
 (** {!Plugin.Elsewhere}. *)
 
@@ -42,11 +39,9 @@ type noted = Plugin.suspending = {
 }
 
 val noted : unit -> noted
-(** [(noted ()).suspend] does the same as {!suspend_unhandled}, with less on the
-    stack of a task that waits. If it raises {!Elsewhere}, the task has not
-    waited, and has to continue with {!suspend_elsewhere}. *)
-
-val suspend_elsewhere : ('a resumer -> 'a option) -> 'a
+(** If {!comes_back}, [(noted ()).suspend] does the same as {!suspend_at_once},
+    with less on the stack of a task that waits. If it raises {!Elsewhere}, the
+    task has not waited, and has to call {!suspend_at_once}. *)
 
 val suspend_slowly : (unit -> Target.t list) -> ('a resumer -> 'a option) -> 'a
 (** The targets are those in which the task waits. They are asked for if waits
