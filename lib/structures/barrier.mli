@@ -24,8 +24,7 @@
       - : unit = ()
     ]}
 
-    Operations without a {b Suspends} line never suspend and perform no effect.
-    Operations without a {b Cost} line take O(1) time.
+    The {{!/concord/rules}rules of all structures} hold.
 
     See also the pages on {{!/concord/lwt}Lwt} and {{!/concord/picos}Picos}. *)
 
@@ -75,7 +74,6 @@ val parties : t -> int
 (** [parties t] is the number given to {!create}. *)
 
 val waiters : t -> int
-(** [waiters t] is the number of tasks that have arrived and are waiting. A
-    cancelled task counts until it is unwound.
+(** [waiters t] is the number of tasks that have arrived and are waiting.
 
     - {b Cost}: O(n) for [n] tasks. *)

@@ -20,10 +20,7 @@
     subscription will receive is garbage-collected. {!send} doesn't suspend,
     unless you set the {{!type-limit}limit} [Wait].
 
-    Operations without a {b Suspends} line never suspend and perform no effect.
-    Operations without a {b Cost} line take O(1) time, and cancelling a wait
-    takes amortised O(1) time. Waiting tasks are served in the order in which
-    they arrived.
+    The {{!/concord/rules}rules of all structures} hold.
 
     See also the pages on {{!/concord/lwt}Lwt}, {{!/concord/async}Async} and
     {{!/concord/picos}Picos}. *)
@@ -69,8 +66,6 @@ val send : 'a t -> 'a -> unit
 
     - {b Suspends} only with [Wait n], while some subscription has not received
       [n] values. Newcomers never overtake waiting senders.
-    - {b Cancelled} while suspended, it has not sent [v], and no other sender
-      loses its turn.
     - {b Cost}: O(1), however many subscriptions there are, but O(n) if tasks
       wait in [n] of them. [Drop_oldest] adds an allocation and two
       compare-and-sets. With [Wait], each receive adds one compare-and-set, and
@@ -118,7 +113,6 @@ val with_subscription : 'a t -> ('a subscription -> 'b) -> 'b
     subscription when [f] returns, raises or is cancelled.
 
     - {b Suspends} where [f] does.
-    - {b Cost}: that of [f] and {!unsubscribe}.
     - {b Raises} [e] if [f] raises [e]. *)
 
 val unsubscribe : 'a subscription -> unit
@@ -148,8 +142,6 @@ val receive : 'a subscription -> 'a
     subscription, each value goes to one of them.
 
     - {b Suspends} until there is a value.
-    - {b Cancelled} while suspended, it has received no value, and no other
-      waiter loses its turn.
     - {b Raises} {!Closed} if there is no value left, and the broadcast is
       closed.
     - {b Raises} {!Lagged} once if values were dropped that [s] had not
@@ -173,7 +165,6 @@ val drain : 'a subscription -> 'a list
     them, the first one first. It returns [[]] where {!try_receive} would return
     [None] or raise {!Closed}.
 
-    - {b Cost}: O(n) for [n] values.
     - {b Raises} {!Lagged} as {!receive} does. *)
 
 (** {!next}, {!iter}, {!fold} and {!to_seq} raise {!Lagged} too. If you call
@@ -242,9 +233,7 @@ val close : 'a t -> unit
     From then on, {!send} raises {!Closed}. Every subscription still receives
     the values that were sent before. After the last one, receiving raises
     {!Closed} too. Tasks that wait to send raise {!Closed}, and their values are
-    not sent. A second call does nothing.
-
-    - {b Cost}: O(n) for [n] waiting tasks. *)
+    not sent. A second call does nothing. *)
 
 val is_closed : 'a t -> bool
 (** [is_closed t] is [true] once {!close} was called. *)
@@ -252,9 +241,7 @@ val is_closed : 'a t -> bool
 (** {1 Inspecting} *)
 
 val waiters : 'a subscription -> int
-(** [waiters s] is the number of tasks that wait in [s], for diagnosis. A
-    cancelled task counts until it is unwound. *)
+(** [waiters s] is the number of tasks that wait in [s], for diagnosis. *)
 
 val senders : 'a t -> int
-(** [senders t] is the number of tasks that wait to send, for diagnosis. A
-    cancelled task counts until it is unwound. *)
+(** [senders t] is the number of tasks that wait to send, for diagnosis. *)

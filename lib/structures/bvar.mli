@@ -17,10 +17,7 @@
       - : string = "it rains"
     ]}
 
-    Operations without a {b Suspends} line never suspend and perform no effect.
-    Operations without a {b Cost} line take O(1) time, and cancelling a wait
-    takes amortised O(1) time. Waiting tasks are served in the order in which
-    they arrived.
+    The {{!/concord/rules}rules of all structures} hold.
 
     It is Lwt's [Lwt_condition] and Async's [Bvar], for tasks of any hosts. See
     also the pages on {{!/concord/lwt}Lwt} and {{!/concord/async}Async}. *)
@@ -37,9 +34,6 @@ val wait : 'a t -> 'a
     returns the value.
 
     - {b Suspends}, always.
-    - {b Cancelled} while suspended, it has consumed no signal. Once a task was
-      given a value, it returns the value, even if it is cancelled immediately
-      afterwards.
     - {b Raises} [e] if {!broadcast_exn} gives [e]. *)
 
 val signal : 'a t -> 'a -> bool
@@ -47,14 +41,10 @@ val signal : 'a t -> 'a -> bool
     [true]. If no task waits, it drops [v] and returns [false]. *)
 
 val broadcast : 'a t -> 'a -> unit
-(** [broadcast t v] gives [v] to all waiting tasks.
-
-    - {b Cost}: O(n) for [n] tasks. *)
+(** [broadcast t v] gives [v] to all waiting tasks. *)
 
 val broadcast_exn : 'a t -> exn -> unit
-(** [broadcast_exn t e] makes {!wait} raise [e] in all waiting tasks.
-
-    - {b Cost}: O(n) for [n] tasks. *)
+(** [broadcast_exn t e] makes {!wait} raise [e] in all waiting tasks. *)
 
 val wait_evt : 'a t -> 'a Event.t
 (** [wait_evt t] is the event of {!wait}.
@@ -67,8 +57,7 @@ val wait_evt : 'a t -> 'a Event.t
     vain, it may miss a value. {!Concord.Event.poll} never performs it. *)
 
 val waiters : 'a t -> int
-(** [waiters t] is the number of waiting tasks, for diagnosis. A cancelled task
-    counts until it is unwound. *)
+(** [waiters t] is the number of waiting tasks, for diagnosis. *)
 
 (**/**)
 

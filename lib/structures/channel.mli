@@ -16,10 +16,7 @@
       - : unit * string = ((), "hello")
     ]}
 
-    Operations without a {b Suspends} line never suspend and perform no effect.
-    Operations without a {b Cost} line take O(1) time, and cancelling a wait
-    takes amortised O(1) time. Senders are served in the order in which they
-    arrived, and so are receivers.
+    The {{!/concord/rules}rules of all structures} hold.
 
     See also the pages on {{!/concord/stdlib}Stdlib}, {{!/concord/eio}Eio} and
     {{!/concord/domainslib}Domainslib}. *)
@@ -40,9 +37,6 @@ val send : 'a t -> 'a -> unit
 (** [send t v] gives [v] to a task that receives from [t].
 
     - {b Suspends} until a task receives [v].
-    - {b Cancelled} while suspended, it raises the host's exception, and no task
-      has received [v]. Once a task has received [v], [send] returns normally,
-      even if the sender is cancelled.
     - {b Raises} {!Closed} if [t] is closed before a task received [v]. *)
 
 val try_send : 'a t -> 'a -> bool
@@ -60,7 +54,6 @@ val add_seq : 'a t -> 'a Seq.t -> unit
     after the previous one has been received.
 
     - {b Suspends} where {!send} and [seq] do.
-    - {b Cancelled} while suspended in {!send}, no task has received that value.
     - {b Raises} {!Closed} if [t] is closed before the end of [seq]. *)
 
 (** {1 Receiving} *)
@@ -69,7 +62,6 @@ val receive : 'a t -> 'a
 (** [receive t] returns a value that another task sends.
 
     - {b Suspends} until a task sends a value.
-    - {b Cancelled} while suspended, it has taken no sender's value.
     - {b Raises} {!Closed} if [t] is closed before a task sent a value. *)
 
 val try_receive : 'a t -> 'a option
@@ -88,9 +80,7 @@ val receive_evt : 'a t -> 'a Event.t
 
 val drain : 'a t -> 'a list
 (** [drain t] receives a value from each task that waits to send, the first one
-    first. It returns [[]] if there are none, even if [t] is closed.
-
-    - {b Cost}: O(n) for [n] waiting senders. *)
+    first. It returns [[]] if there are none, even if [t] is closed. *)
 
 include Reader.S with type 'a t := 'a t
 (** @inline *)
@@ -101,9 +91,7 @@ val close : 'a t -> unit
 (** [close t] marks the end of [t].
 
     Sending and receiving then raise {!Closed}, also in tasks that are waiting.
-    A second call does nothing.
-
-    - {b Cost}: O(n) for [n] waiting tasks. *)
+    A second call does nothing. *)
 
 val is_closed : 'a t -> bool
 (** [is_closed t] is [true] once {!close} was called. *)
@@ -111,5 +99,5 @@ val is_closed : 'a t -> bool
 (** {1 Inspecting} *)
 
 val waiters : 'a t -> int
-(** [waiters t] is the number of waiting senders and receivers, for diagnosis. A
-    cancelled task counts until it is unwound. *)
+(** [waiters t] is the number of waiting senders and receivers, for diagnosis.
+*)

@@ -27,9 +27,7 @@
     If your state needs no mutex, because it is an [Atomic], see
     {!section-no_mutex}.
 
-    Operations without a {b Suspends} line never suspend and perform no effect.
-    Operations without a {b Cost} line take O(1) time, and cancelling a wait
-    takes amortised O(1) time.
+    The {{!/concord/rules}rules of all structures} hold.
 
     See also the pages on {{!/concord/stdlib}Stdlib}, {{!/concord/eio}Eio} and
     {{!/concord/lwt}Lwt}. *)
@@ -73,8 +71,7 @@ val signal : t -> unit
 
 val broadcast : t -> unit
 (** [broadcast t] wakes all waiting tasks, in the order in which they arrived.
-
-    - {b Cost}: O(n) for [n] tasks. *)
+*)
 
 val wait_evt : t -> Mutex.t -> unit Event.t
 (** [wait_evt t mutex] is the event of {!wait}. Use it to wait for a limited
@@ -185,9 +182,7 @@ val wait_no_mutex : t -> unit
     just before the call, after you checked the state, is lost. If you wait for
     a state, use {!loop_no_mutex}.
 
-    - {b Suspends} until the wake-up.
-    - {b Cancelled} while suspended, it has consumed no signal. Once it was
-      signalled, it returns normally. *)
+    - {b Suspends} until the wake-up. *)
 
 val wait_no_mutex_evt : t -> unit Event.t
 (** [wait_no_mutex_evt t] is the event of {!wait_no_mutex}.

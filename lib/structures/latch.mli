@@ -18,8 +18,7 @@
     If you don't know the number of tasks in advance, raise the count by
     {!count_up} while it isn't zero.
 
-    Operations without a {b Suspends} line never suspend and perform no effect.
-    Operations without a {b Cost} line take O(1) time.
+    The {{!/concord/rules}rules of all structures} hold.
 
     See also the pages on {{!/concord/stdlib}Stdlib} and
     {{!/concord/picos}Picos}. *)
@@ -39,7 +38,6 @@ val count_down : t -> unit
     opens forever, and all waiting tasks are resumed in the order in which they
     arrived.
 
-    - {b Cost}: O(1). At zero, O(n) for [n] waiting tasks.
     - {b Raises} [Invalid_argument] if [t] is open. *)
 
 val count_up : t -> unit
@@ -84,9 +82,7 @@ val count_up : t -> unit
 val await : t -> unit
 (** [await t] waits until [t] is open.
 
-    - {b Suspends} while the count isn't zero.
-    - {b Cancelled} while suspended, it leaves the count as it is.
-    - {b Cost}: O(1). Cancelling a wait takes amortised O(1) time. *)
+    - {b Suspends} while the count isn't zero. *)
 
 val await_evt : t -> unit Event.t
 (** [await_evt t] is the event of {!await}. *)
@@ -98,5 +94,4 @@ val count : t -> int
 (** [count t] is the number of calls of {!count_down} that are missing. *)
 
 val waiters : t -> int
-(** [waiters t] is the number of waiting tasks, for diagnosis. A cancelled task
-    counts until it is unwound. *)
+(** [waiters t] is the number of waiting tasks, for diagnosis. *)

@@ -21,8 +21,7 @@
     [[@@@concord.lazy]] at the head of a file, also with [ppx_concord]. If other
     code gives you one of Stdlib's lazy values, use {!of_stdlib}.
 
-    Operations without a {b Suspends} line never suspend and need no running
-    scheduler. Operations without a {b Cost} line take O(1) time.
+    The {{!/concord/rules}rules of all structures} hold.
 
     Lazy values are described in section 6 of "Effectively Composing Concurrency
     Libraries". See also the pages on {{!/concord/stdlib}Stdlib} and
@@ -99,8 +98,6 @@ val force : 'a t -> 'a
 
     - {b Suspends} while another task computes the value, and where the
       computation does.
-    - {b Cancelled} while suspended, it raises the host's exception, and the
-      other tasks still get the value.
     - {b Cost}: two reads if [t] is forced, and O(1) to wait. Cancelling a wait
       takes amortised O(1) time. A task that is itself forcing [n] lazy values
       needs O(n) time more for each wait, and for each of its computations that
@@ -136,7 +133,7 @@ val peek : 'a t -> ('a, exn) result option
 
 val waiters : 'a t -> int
 (** [waiters t] is the number of tasks that wait in {!force}, for tests and
-    diagnosis. A cancelled task counts until it is unwound. *)
+    diagnosis. *)
 
 (** {1 Guarantees}
 

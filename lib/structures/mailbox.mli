@@ -15,10 +15,7 @@
       - : int = 6
     ]}
 
-    Operations without a {b Suspends} line never suspend and perform no effect.
-    Operations without a {b Cost} line take O(1) time, and cancelling a wait
-    takes amortised O(1) time. Waiting tasks are served in the order in which
-    they arrived.
+    The {{!/concord/rules}rules of all structures} hold.
 
     (It is the "synchronous Fifo" of "Lightweight concurrency".)
 
@@ -55,9 +52,6 @@ val take : 'a t -> 'a
 (** [take t] removes the first item of [t] and returns it.
 
     - {b Suspends} while [t] is empty.
-    - {b Cancelled} while suspended, it has removed nothing. Once a task was
-      handed an item, it returns the item, even if it is cancelled immediately
-      afterwards.
     - {b Cost}: amortised O(1). From time to time, one call moves all items that
       were put to the front, at 10 to 50 ns each.
     - {b Raises} {!Closed} if [t] is closed and empty. *)
@@ -76,9 +70,7 @@ val drain : 'a t -> 'a list
 (** [drain t] removes all items at once and returns them, the first one first.
 
     It returns [[]] if [t] is empty, even if [t] is closed. If another task puts
-    an item during the call, the item may stay.
-
-    - {b Cost}: O(n) for [n] items. *)
+    an item during the call, the item may stay. *)
 
 include Reader.S with type 'a t := 'a t
 (** @inline *)
@@ -90,9 +82,7 @@ val close : 'a t -> unit
 
     From then on, {!put} raises {!Closed}. The items in [t] can still be taken.
     After the last one, taking raises {!Closed} too, also in waiting tasks. A
-    second call does nothing.
-
-    - {b Cost}: O(n) for [n] waiting tasks. *)
+    second call does nothing. *)
 
 val is_closed : 'a t -> bool
 (** [is_closed t] is [true] once {!close} was called. *)
@@ -106,5 +96,4 @@ val is_empty : 'a t -> bool
 (** [is_empty t] is [length t = 0]. *)
 
 val waiters : 'a t -> int
-(** [waiters t] is the number of waiting tasks, for diagnosis. A cancelled task
-    counts until it is unwound. *)
+(** [waiters t] is the number of waiting tasks, for diagnosis. *)

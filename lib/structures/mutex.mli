@@ -21,9 +21,7 @@
     {!section-owners}. A mutex isn't poisoned if the function of {!protect}
     raises.
 
-    Operations without a {b Suspends} line never suspend and perform no effect.
-    All operations take O(1) time, and cancelling a wait takes amortised O(1)
-    time.
+    The {{!/concord/rules}rules of all structures} hold.
 
     See also the pages on {{!/concord/stdlib}Stdlib}, {{!/concord/eio}Eio} and
     {{!/concord/lwt}Lwt}. *)
@@ -53,9 +51,6 @@ val lock : t -> unit
 
     - {b Suspends} while [t] is locked. If the task itself has locked [t], it
       waits forever, unless another task unlocks [t].
-    - {b Cancelled} while suspended, it has not locked [t], and no other task
-      loses its turn. Once a task was given the lock, it returns with the lock,
-      even if it is cancelled immediately afterwards.
     - {b Cost}: O(1). Locking and unlocking a free mutex takes two
       compare-and-sets and allocates nothing. *)
 
@@ -73,7 +68,6 @@ val protect : t -> (unit -> 'a) -> 'a
     raises or is cancelled.
 
     - {b Suspends} where {!lock} and [f] do.
-    - {b Cancelled} in [f], it unlocks [t].
     - {b Raises} [e] if [f] raises [e], after it has unlocked [t].
     - {b Raises} [Sys_error] if [t] is not locked when [f] ends. *)
 
@@ -86,8 +80,7 @@ val is_locked : t -> bool
 (** [is_locked t] is [true] if a task holds [t]. *)
 
 val waiters : t -> int
-(** [waiters t] is the number of waiting tasks, for diagnosis. A cancelled task
-    counts until it is unwound. *)
+(** [waiters t] is the number of waiting tasks, for diagnosis. *)
 
 val is_empty : t -> bool
 (** [is_empty t] is [waiters t = 0], as in [Lwt_mutex]. *)

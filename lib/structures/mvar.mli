@@ -21,22 +21,10 @@
       - : string option = None
     ]}
 
-    Operations without a {b Suspends} line never suspend and need no running
-    scheduler. You can call all operations from any domain and thread.
-
-    - {b Cancelled} while suspended, an operation raises the host's exception
-      and has changed nothing. Its value was not put, or no value was taken, and
-      no other waiter loses its turn. But once a task was resumed, its operation
-      returns normally, even if the task is cancelled immediately afterwards.
-    - {b Order}: tasks that wait to put are served in the order in which they
-      arrived. So are tasks that wait to take, read, swap or modify, in a second
-      queue. There is one exception. If a task waits to swap or modify in a
-      thread that is asleep, newcomers may briefly overtake it, and the tasks
-      behind it ({!Mutex} has the details).
-    - {b Cost}: O(1). Cancelling a wait takes amortised O(1) time. A waiter is
-      allocated only if the task suspends. An operation that puts a value also
-      serves all tasks that wait to {!read}, so it takes O(n) time for [n] of
-      them.
+    The {{!/concord/rules}rules of all structures} hold. Tasks that wait to put
+    have one queue, and those that wait to take, read, swap or modify another.
+    If a task waits to swap or modify in a thread that is asleep, newcomers may
+    briefly overtake it, and the tasks behind it ({!Mutex} has the details).
 
     MVars are among the structures of section 3.3 of "Effectively Composing
     Concurrency Libraries", and its section 7 measures them. See also the pages
@@ -170,5 +158,4 @@ val is_empty : 'a t -> bool
 (** [is_empty t] is [true] if {!take} would wait. *)
 
 val waiters : 'a t -> int
-(** [waiters t] is the number of waiting tasks, for tests and diagnosis. A
-    cancelled task counts until it is unwound. *)
+(** [waiters t] is the number of waiting tasks, for tests and diagnosis. *)

@@ -34,8 +34,7 @@
       used next, and the others stay idle.
 
     The functions given to {!create} and {!use} run in the task that uses the
-    pool, and may suspend. Operations without a {b Suspends} line never suspend
-    and perform no effect.
+    pool, and may suspend. The {{!/concord/rules}rules of all structures} hold.
 
     See also the pages on {{!/concord/eio}Eio} and {{!/concord/lwt}Lwt}. *)
 
@@ -87,7 +86,6 @@ val use : 'a t -> ('a -> 'b) -> 'b
     - {b Order}: waiting tasks are served in the order in which they arrived,
       and newcomers never overtake them. If [make] fails, the first waiting task
       calls [make].
-    - {b Cost}: O(1). Cancelling a wait takes amortised O(1) time.
     - {b Raises} the exception of [make], [validate] or [f], after the resource
       was returned or disposed of. Otherwise it raises the exception of
       [dispose]. If [validate] raises, its resource is disposed of.
@@ -111,8 +109,7 @@ val close : 'a t -> unit
     same. A second call does nothing.
 
     - {b Suspends} in [dispose] only. It doesn't wait for tasks that use
-      resources. For that, call {!await_closed}.
-    - {b Cost}: O(n). *)
+      resources. For that, call {!await_closed}. *)
 
 val await_closed : 'a t -> unit
 (** [await_closed t] waits until [t] is closed and all its resources were
@@ -127,9 +124,7 @@ val await_closed : 'a t -> unit
       - : bool = true
     ]}
 
-    - {b Suspends} until then. If [close] is never called, it waits forever.
-    - {b Cancelled} while suspended, it has changed nothing.
-    - {b Cost}: O(1). Cancelling a wait takes amortised O(1) time. *)
+    - {b Suspends} until then. If [close] is never called, it waits forever. *)
 
 val await_closed_evt : 'a t -> unit Event.t
 (** [await_closed_evt t] is the event of {!await_closed}. *)
@@ -158,7 +153,7 @@ val in_use : 'a t -> int
 
 val waiters : 'a t -> int
 (** [waiters t] is the number of tasks that wait for a resource or for the end,
-    for diagnosis. A cancelled task counts until it is unwound. *)
+    for diagnosis. *)
 
 (**/**)
 

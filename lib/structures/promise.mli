@@ -17,9 +17,7 @@
       - : unit = ()
     ]}
 
-    Operations without a {b Suspends} line never suspend and need no running
-    scheduler. You can call them from any domain and thread. Operations without
-    a {b Cost} line take O(1) time.
+    The {{!/concord/rules}rules of all structures} hold.
 
     Promises are described in section 3.3 of "Effectively Composing Concurrency
     Libraries". See also the pages on {{!/concord/eio}Eio},
@@ -49,7 +47,6 @@ val fill : 'a t -> 'a -> unit
 (** [fill t v] fills [t] with [v] and resumes all waiting tasks, in the order in
     which they arrived.
 
-    - {b Cost}: O(n) for [n] waiting tasks.
     - {b Raises} {!Already_filled} if [t] is filled or failed. *)
 
 val try_fill : 'a t -> 'a -> bool
@@ -63,7 +60,6 @@ val fail : ?backtrace:Printexc.raw_backtrace -> 'a t -> exn -> unit
     By default, the backtrace is that of the most recently raised exception. So
     in a [with] branch you don't need to pass it.
 
-    - {b Cost}: O(n) for [n] waiting tasks.
     - {b Raises} {!Already_filled} if [t] is filled or failed. *)
 
 val try_fail : ?backtrace:Printexc.raw_backtrace -> 'a t -> exn -> bool
@@ -88,10 +84,6 @@ val await : 'a t -> 'a
     are resumed in the order in which they arrived.
 
     - {b Suspends} while [t] is neither filled nor failed.
-    - {b Cancelled} while suspended, it raises the host's exception, and [t] no
-      longer refers to the task.
-    - {b Cost}: O(1), and it allocates only if it suspends. Cancelling the wait
-      takes amortised O(1) time.
     - {b Raises} [e] if [t] failed with [e], with the backtrace given to
       {!fail}. *)
 
@@ -103,8 +95,7 @@ val await_result : 'a t -> ('a, exn) result
 (** [await_result t] does the same as {!await}, but returns [Error e] instead of
     raising [e] if [t] failed with [e].
 
-    - {b Suspends} while [t] is neither filled nor failed.
-    - {b Cancelled} while suspended, it still raises the host's exception. *)
+    - {b Suspends} while [t] is neither filled nor failed. *)
 
 val await_result_evt : 'a t -> ('a, exn) result Event.t
 (** [await_result_evt t] is the event of {!await_result}. *)
@@ -118,7 +109,7 @@ val is_resolved : 'a t -> bool
 
 val waiters : 'a t -> int
 (** [waiters t] counts the waiting tasks and the functions of {!on_resolve}, for
-    tests and diagnosis. A cancelled task counts until it is unwound. *)
+    tests and diagnosis. *)
 
 (** {1 Calling a function when a promise is resolved}
 

@@ -39,10 +39,7 @@ module type S = sig
       It never raises {!Closed}. Tasks that read from [t] are served in the
       order in which they arrived.
 
-      - {b Suspends} while [t] is empty and not closed.
-      - {b Cancelled} while suspended, it has removed nothing.
-      - {b Cost}: that of one removal. Cancelling a wait takes amortised O(1)
-        time. *)
+      - {b Suspends} while [t] is empty and not closed. *)
 
   val next_evt : 'a t -> 'a option Event.t
   (** [next_evt t] is the event of {!next}. In a choice, its [None] can only
@@ -55,15 +52,13 @@ module type S = sig
       too, and the items behind this one stay in [t]. Several tasks may iterate
       over the same [t]. Then each item goes to one of them.
 
-      - {b Suspends} where {!next} and [f] do.
-      - {b Cancelled} while suspended in {!next}, it has removed nothing. *)
+      - {b Suspends} where {!next} and [f] do. *)
 
   val fold : ('acc -> 'a -> 'acc) -> 'acc -> 'a t -> 'acc
   (** [fold f acc t] is [f (... (f (f acc v1) v2) ...) vn], where [v1] to [vn]
       are the items until [t] is closed and empty.
 
-      - {b Suspends} where {!next} and [f] do.
-      - {b Cancelled} while suspended in {!next}, it has removed nothing. *)
+      - {b Suspends} where {!next} and [f] do. *)
 
   val to_seq : 'a t -> 'a Seq.t
   (** [to_seq t] is the sequence of the items of [t] until its end.

@@ -28,9 +28,7 @@
     If one task unlocks for another, the lock knows only the tasks that lock it
     later.
 
-    Operations without a {b Suspends} line never suspend and perform no effect.
-    Operations without a {b Cost} line take O(1) time, and cancelling a wait
-    takes amortised O(1) time.
+    The {{!/concord/rules}rules of all structures} hold.
 
     See also the pages on {{!/concord/stdlib}Stdlib} and
     {{!/concord/picos}Picos}. *)
@@ -75,8 +73,6 @@ val read_lock : t -> unit
 
     - {b Suspends} while a task holds [t] to write, and while tasks wait that go
       first.
-    - {b Cancelled} while suspended, it has not locked [t], and tasks that had
-      to wait only for this one are served.
 
     A cancelled task is never given the lock. But [t] notices the cancellation
     only when the task is unwound. Until then, a cancelled writer keeps out the
@@ -88,9 +84,7 @@ val write_lock : t -> unit
 (** [write_lock t] locks [t] to write, so that no other task holds it.
 
     - {b Suspends} while a task holds [t], and while tasks wait that go first.
-    - {b Cancelled} while suspended, it does the same as {!read_lock}.
-    - {b Cost}: O(1). Cancelling a wait takes O(n) time if it serves [n] tasks
-      behind it. *)
+*)
 
 val try_read_lock : t -> bool
 (** [try_read_lock t] locks [t] to read and returns [true], or returns [false]
@@ -105,14 +99,12 @@ val read_unlock : t -> unit
 (** [read_unlock t] ends one {!read_lock}, and serves the tasks that can lock
     [t] now.
 
-    - {b Cost}: O(n) for [n] tasks that are served.
     - {b Raises} [Sys_error] if no task holds [t] to read. *)
 
 val write_unlock : t -> unit
 (** [write_unlock t] ends a {!write_lock}, and serves the tasks that can lock
     [t] now.
 
-    - {b Cost}: O(n) for [n] tasks that are served.
     - {b Raises} [Sys_error] if no task holds [t] to write. *)
 
 val downgrade : t -> unit
@@ -141,7 +133,6 @@ val downgrade : t -> unit
     the only reader. If two readers tried that, they would wait for each other
     forever. Instead, unlock, lock to write, and check again what you have read.
 
-    - {b Cost}: O(n) for [n] tasks that are served.
     - {b Raises} [Sys_error] if no task holds [t] to write. *)
 
 (** {1 Events} *)
@@ -155,8 +146,7 @@ val write_lock_evt : t -> unit Event.t
 (** {1 Inspecting} *)
 
 val waiters : t -> int
-(** [waiters t] is the number of waiting tasks, for diagnosis. A cancelled task
-    counts until it is unwound. *)
+(** [waiters t] is the number of waiting tasks, for diagnosis. *)
 
 (**/**)
 

@@ -17,11 +17,7 @@
       - : int list = [1; 2; 3]
     ]}
 
-    Operations without a {b Suspends} line never suspend and perform no effect.
-    Operations without a {b Cost} line take O(1) time, and cancelling a wait
-    takes amortised O(1) time. A released permit goes to the first waiting task.
-    Newcomers overtake it only if its thread is asleep ({!Mutex} has the
-    details).
+    The {{!/concord/rules}rules of all structures} hold.
 
     See also the pages on {{!/concord/stdlib}Stdlib} and {{!/concord/eio}Eio}.
 *)
@@ -62,10 +58,7 @@ module Counting : sig
   val acquire : t -> unit
   (** [acquire t] takes a permit.
 
-      - {b Suspends} while there is no permit.
-      - {b Cancelled} while suspended, it has taken no permit. Once a task was
-        given a permit, it returns with the permit, even if it is cancelled
-        immediately afterwards. *)
+      - {b Suspends} while there is no permit. *)
 
   val try_acquire : t -> bool
   (** [try_acquire t] takes a permit and returns [true], or returns [false] if
@@ -114,15 +107,9 @@ module Counting : sig
       - {b Suspends} while there are fewer than [n] permits, and while tasks
         wait that came before. It waits forever if there are never enough
         permits, because [t] doesn't know how many will be released.
-      - {b Cancelled} while suspended, it has taken no permit, and tasks that
-        had to wait only for this one are served. Once a task was given its
-        permits, it returns with them, even if it is cancelled immediately
-        afterwards.
       - {b Order}: tasks that want fewer permits don't overtake, and neither
         does {!acquire}. So a large request doesn't starve, but permits may lie
-        idle while it waits.
-      - {b Cost}: O(1). Cancelling a wait takes O(m) time if it serves [m] tasks
-        behind it. *)
+        idle while it waits. *)
 
   val try_acquire_n : t -> int -> bool
   (** [try_acquire_n t n] takes [n] permits and returns [true], or returns
@@ -132,7 +119,6 @@ module Counting : sig
   (** [release_n t n] releases [n] permits, and gives them to the waiting tasks
       in their order.
 
-      - {b Cost}: O(m) for [m] tasks that are served.
       - {b Raises} [Sys_error] if there would be more than [max_int] permits. In
         that case, it releases none. *)
 
@@ -152,8 +138,7 @@ module Counting : sig
   (** [get_value t] is the number of permits that are available. *)
 
   val waiters : t -> int
-  (** [waiters t] is the number of waiting tasks, for diagnosis. A cancelled
-      task counts until it is unwound. *)
+  (** [waiters t] is the number of waiting tasks, for diagnosis. *)
 end
 
 (** One permit or none, as in Stdlib's [Semaphore.Binary].
@@ -184,10 +169,7 @@ module Binary : sig
   val acquire : t -> unit
   (** [acquire t] takes the permit.
 
-      - {b Suspends} while there is no permit.
-      - {b Cancelled} while suspended, it has taken no permit. Once a task was
-        given the permit, it returns with the permit, even if it is cancelled
-        immediately afterwards. *)
+      - {b Suspends} while there is no permit. *)
 
   val try_acquire : t -> bool
   (** [try_acquire t] takes the permit and returns [true], or returns [false] if
@@ -201,8 +183,7 @@ module Binary : sig
   (** [acquire_evt t] is the event of {!acquire}. *)
 
   val waiters : t -> int
-  (** [waiters t] is the number of waiting tasks, for diagnosis. A cancelled
-      task counts until it is unwound. *)
+  (** [waiters t] is the number of waiting tasks, for diagnosis. *)
 
   val with_permit : t -> (unit -> 'a) -> 'a
   (** [with_permit t f] takes the permit, calls [f ()], and releases the permit

@@ -16,10 +16,7 @@
       - : char list = ['a'; 'b']
     ]}
 
-    Operations without a {b Suspends} line never suspend and perform no effect.
-    Operations without a {b Cost} line take O(1) time, and cancelling a wait
-    takes amortised O(1) time. Waiting tasks are served in the order in which
-    they arrived, and newcomers never overtake them.
+    The {{!/concord/rules}rules of all structures} hold.
 
     An item of a waiting producer goes into the stream as soon as there is room,
     even before that task runs again. While another task is moving such items,
@@ -67,9 +64,6 @@ val add : 'a t -> 'a -> unit
 (** [add t x] adds [x] at the end of [t].
 
     - {b Suspends} while [t] is full.
-    - {b Cancelled} while suspended, it raises the host's exception and has
-      added nothing, and no other waiter loses its turn. Once [x] was added, it
-      returns normally, even if the task is cancelled.
     - {b Raises} {!Closed} if [t] is closed before [x] was added. *)
 
 val try_add : 'a t -> 'a -> bool
@@ -100,7 +94,6 @@ val take : 'a t -> 'a
 (** [take t] removes the first item of [t] and returns it.
 
     - {b Suspends} while [t] is empty.
-    - {b Cancelled} while suspended, it has removed nothing.
     - {b Cost}: amortised O(1). From time to time, one call moves all added
       items to the front of the queue, at 10 to 50 ns each.
     - {b Raises} {!Closed} if [t] is closed and empty. *)
@@ -123,9 +116,7 @@ val drain : 'a t -> 'a list
 (** [drain t] removes all items at once and returns them, the first one first.
 
     It returns [[]] if [t] is empty, even if [t] is closed. If another task adds
-    an item during the call, the item may stay.
-
-    - {b Cost}: O(n) for [n] items. *)
+    an item during the call, the item may stay. *)
 
 include Reader.S with type 'a t := 'a t
 (** @inline *)
@@ -137,9 +128,7 @@ val close : 'a t -> unit
 
     From then on, adding raises {!Closed}, also in tasks that wait to add. The
     items in [t] can still be taken. After the last one, taking raises {!Closed}
-    too, also in tasks that wait to take. A second call does nothing.
-
-    - {b Cost}: O(n) for [n] waiting tasks. *)
+    too, also in tasks that wait to take. A second call does nothing. *)
 
 val is_closed : 'a t -> bool
 (** [is_closed t] is [true] once {!close} was called. *)
@@ -157,7 +146,7 @@ val capacity : 'a t -> int
 
 val waiters : 'a t -> int
 (** [waiters t] is the number of tasks that wait to add or to take, for
-    diagnosis. A cancelled task counts until it is unwound. *)
+    diagnosis. *)
 
 (**/**)
 

@@ -24,9 +24,7 @@
       - : (int * Watch.version) option = None
     ]}
 
-    Operations without a {b Suspends} line never suspend and perform no effect.
-    Operations without a {b Cost} line take O(1) time, and cancelling a wait
-    takes amortised O(1) time.
+    The {{!/concord/rules}rules of all structures} hold.
 
     See also the pages on {{!/concord/stdlib}Stdlib}, {{!/concord/eio}Eio},
     {{!/concord/lwt}Lwt} and {{!/concord/async}Async}. *)
@@ -56,7 +54,6 @@ val set : 'a t -> 'a -> unit
     order in which they arrived. This counts as a change even if [v] equals the
     old value.
 
-    - {b Cost}: O(n) for [n] waiting tasks.
     - {b Raises} {!Closed} if [t] is closed. *)
 
 val changed : 'a t -> since:version -> 'a * version
@@ -78,13 +75,10 @@ val close : 'a t -> unit
 (** [close t] announces that the value won't change any more.
 
     If a task has not seen the last value, {!changed} still returns it.
-    Otherwise {!changed} raises {!Closed}. A second call does nothing.
-
-    - {b Cost}: O(n) for [n] waiting tasks. *)
+    Otherwise {!changed} raises {!Closed}. A second call does nothing. *)
 
 val is_closed : 'a t -> bool
 (** [is_closed t] is [true] once {!close} was called. *)
 
 val waiters : 'a t -> int
-(** [waiters t] is the number of waiting tasks, for diagnosis. A cancelled task
-    counts until it is unwound. *)
+(** [waiters t] is the number of waiting tasks, for diagnosis. *)

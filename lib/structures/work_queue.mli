@@ -24,11 +24,8 @@
 
     If you never withdraw an item, use {!Stream}, because it is faster.
 
-    Operations without a {b Suspends} line never suspend and perform no effect.
-    Adding, taking and withdrawing an item take O(log n) time for [n] items in
-    the queue. Other operations without a {b Cost} line take O(1) time, and
-    cancelling a wait takes amortised O(1) time. Waiting tasks are served in the
-    order in which they arrived, and newcomers never overtake them.
+    The {{!/concord/rules}rules of all structures} hold. But adding, taking and
+    withdrawing an item take O(log n) time for [n] items in the queue.
 
     An item of a waiting producer goes into the queue as soon as there is room,
     even before that task runs again. While another task is moving such an item,
@@ -59,9 +56,6 @@ val add : 'a t -> 'a -> 'a ticket
 (** [add t x] adds [x] at the end of [t], and returns a ticket for it.
 
     - {b Suspends} while [t] is full.
-    - {b Cancelled} while suspended, it raises the host's exception and has
-      added nothing, and no other waiter loses its turn. Once [x] was added, it
-      returns normally, even if the task is cancelled.
     - {b Raises} {!Closed} if [t] is closed before [x] was added. *)
 
 val try_add : 'a t -> 'a -> 'a ticket option
@@ -101,7 +95,6 @@ val take : 'a t -> 'a
 (** [take t] removes the first item of [t] and returns it.
 
     - {b Suspends} while [t] is empty.
-    - {b Cancelled} while suspended, it has removed nothing.
     - {b Raises} {!Closed} if [t] is closed and empty. *)
 
 val try_take : 'a t -> 'a option
@@ -120,9 +113,7 @@ val take_evt : 'a t -> 'a Event.t
 
 val drain : 'a t -> 'a list
 (** [drain t] removes all items of [t] in one step and returns them, the first
-    one first.
-
-    - {b Cost}: O(n). *)
+    one first. *)
 
 include Reader.S with type 'a t := 'a t
 (** @inline *)
@@ -134,9 +125,7 @@ val close : 'a t -> unit
 
     From then on, adding raises {!Closed}, also in tasks that wait to add. The
     items in [t] can still be taken. After the last one, taking raises {!Closed}
-    too, also in tasks that wait to take. A second call does nothing.
-
-    - {b Cost}: O(m) for [m] waiting tasks. *)
+    too, also in tasks that wait to take. A second call does nothing. *)
 
 val is_closed : 'a t -> bool
 (** [is_closed t] is [true] once {!close} was called. *)
@@ -154,4 +143,4 @@ val capacity : 'a t -> int
 
 val waiters : 'a t -> int
 (** [waiters t] is the number of tasks that wait to add or to take, for
-    diagnosis. A cancelled task counts until it is unwound. *)
+    diagnosis. *)

@@ -38,24 +38,24 @@
       waits outside {!protect}.
 
     All functions under "Several functions", "Lists" and "Time", except
-    {!sleep}, open a {!Scope}. So they suspend even if none of their functions
-    has to wait. If the caller is cancelled already, they raise the host's
-    exception. {!Concord_fifo}, and Eio with [concord-eio], call none of their
-    functions then. Other hosts may call them, and raise where one of them
-    waits. *)
+    {!sleep}, open a {!Scope}, and these rules hold for them:
+
+    - {b Suspends} until all tasks have ended, even if none of the functions has
+      to wait.
+    - {b Cancelled} meanwhile, they cancel all of their tasks, and then raise
+      the host's exception. If the caller is cancelled already, they raise it
+      too. {!Concord_fifo}, and Eio with [concord-eio], call none of the
+      functions then. Other hosts may call them, and raise where one of them
+      waits.
+    - {b Cost}: that of {!Scope.run}, and of a task for each function but one.
+    - {b Raises} [e] if one of the functions raises [e], after the others were
+      cancelled and have ended. If several raise, the first exception counts. *)
 
 (** {1 Several functions} *)
 
 val both : (unit -> 'a) -> (unit -> 'b) -> 'a * 'b
 (** [both f g] runs [f ()] and [g ()] at once, and returns both values. [f]
-    begins first, in a new task, and the calling task runs [g].
-
-    - {b Suspends} until both have ended.
-    - {b Cancelled} meanwhile, it cancels both, and then raises the host's
-      exception.
-    - {b Cost}: that of {!Scope.run} and of one task.
-    - {b Raises} [e] if [f] or [g] raises [e], after the other one was cancelled
-      and has ended. If both raise, the first exception counts. *)
+    begins first, in a new task, and the calling task runs [g]. *)
 
 val all : (unit -> 'a) list -> 'a list
 (** [all fs] runs all functions of the list at once, and returns their values in
@@ -68,14 +68,7 @@ val all : (unit -> 'a) list -> 'a list
       # let double n () = 2 * n in
         Tasks.all (List.map double [ 1; 2; 3 ])
       - : int list = [2; 4; 6]
-    ]}
-
-    - {b Suspends} until all have ended.
-    - {b Cancelled} meanwhile, it cancels all of them, and then raises the
-      host's exception.
-    - {b Cost}: that of {!Scope.run} and of one task for each function.
-    - {b Raises} [e] if one of them raises [e], after the others were cancelled
-      and have ended. If several raise, the first exception counts. *)
+    ]} *)
 
 val first : ?combine:('a -> 'a -> 'a) -> (unit -> 'a) -> (unit -> 'a) -> 'a
 (** [first f g] runs [f ()] and [g ()] at once, and returns the value of the one
@@ -97,13 +90,10 @@ val first : ?combine:('a -> 'a -> 'a) -> (unit -> 'a) -> (unit -> 'a) -> 'a
     [f] begins first, in a new task. If [f] returns before [g] begins, [g] isn't
     called.
 
-    - {b Suspends} until both have ended.
-    - {b Cancelled} meanwhile, it cancels both, and then raises the host's
-      exception. But if one of them has returned a value, [first] returns the
+    - {b Cancelled} after one of them has returned a value, [first] returns the
       value, and the next suspension raises.
-    - {b Cost}: that of {!Scope.run} and of one task.
     - {b Raises} [e] if [f] or [g] raises [e], even if the other one has already
-      returned. If both raise, the first exception counts. *)
+      returned. *)
 
 val any : ?combine:('a -> 'a -> 'a) -> (unit -> 'a) list -> 'a
 (** [any fs] does the same as {!first} for any number of functions.
@@ -117,7 +107,6 @@ val any : ?combine:('a -> 'a -> 'a) -> (unit -> 'a) list -> 'a
       - : string = "fast"
     ]}
 
-    - {b Suspends} until all have ended.
     - {b Raises} [Invalid_argument] if [fs] is empty. *)
 
 (** {1 Lists} *)
@@ -147,14 +136,9 @@ val iter : ?max_tasks:int -> ('a -> unit) -> 'a list -> unit
     waits or lets that host run.) If all calls had begun by then, and each of
     them returns, [iter] may return normally.
 
-    - {b Suspends} until all have ended.
-    - {b Cancelled} meanwhile, it cancels all of them, and then raises the
-      host's exception.
-    - {b Cost}: that of {!Scope.run} and of the tasks. While tasks are started,
-      other tasks of the host run after each millisecond. If [max_tasks] is less
-      than the length of the list, each call also costs an effect, and on Eio it
-      waits for a turn.
-    - {b Raises} [e] as {!all}.
+    - {b Cost}: while tasks are started, other tasks of the host run after each
+      millisecond. If [max_tasks] is less than the length of the list, each call
+      also costs an effect, and on Eio it waits for a turn.
     - {b Raises} [Invalid_argument] if [max_tasks < 1]. *)
 
 val map : ?max_tasks:int -> ('a -> 'b) -> 'a list -> 'b list
@@ -164,9 +148,7 @@ val map : ?max_tasks:int -> ('a -> 'b) -> 'a list -> 'b list
     {[
       # Tasks.map ~max_tasks:2 String.uppercase_ascii [ "a"; "b"; "c" ]
       - : string list = ["A"; "B"; "C"]
-    ]}
-
-    - {b Suspends} until all have ended. *)
+    ]} *)
 
 (** {1 Time} *)
 
@@ -197,10 +179,8 @@ val with_timeout : float -> (unit -> 'a) -> 'a option
     returned in time, [with_timeout] waits without a limit for tasks that [f]
     forked in the scope by {!Concord_fifo.fork}.
 
-    - {b Suspends} until [f] has ended.
-    - {b Cancelled} meanwhile, it cancels [f], and then raises the host's
-      exception. But if [f] has returned, so does [with_timeout], and the next
-      suspension raises.
+    - {b Cancelled} after [f] has returned, [with_timeout] returns too, and the
+      next suspension raises.
     - {b Cost}: that of {!Scope.run}, of one task and of a timeout.
     - {b Raises} [e] if [f] raises [e], even while it is unwound.
     - {b Raises} [Invalid_argument] if [seconds] is not a number. *)
