@@ -48,7 +48,7 @@ type names = (string * string, int) Hashtbl.t
 
 let several = -1
 
-let names_of ({ waits; woken; running; _ } : Debug_report.t) : names =
+let names_of ({ waits; woken; running; _ } : Debug_report.report) : names =
   let ids = Hashtbl.create 16 in
   let add { id; host; name } =
     match Hashtbl.find_opt ids (host, name) with

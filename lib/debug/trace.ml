@@ -1,28 +1,4 @@
-type task = Tracing.task = { id : int; host : string; name : string }
-type outcome = Tracing.outcome = Returned | Raised | Cancelled
-
-type event = Tracing.event =
-  | Began of { program : string }
-  | Suspended of {
-      wait : int;
-      task : task;
-      domain : int;
-      operation : string;
-      structure : string;
-      at : string;
-    }
-  | Woken of {
-      wait : int;
-      by : task;
-      domain : int;
-      suspended_on : int;
-      ago_ns : int;
-    }
-  | Resumed of { wait : int; task : task; domain : int; outcome : outcome }
-  | Forked of { task : task; parent : task; domain : int; at : string }
-  | Ended of { task : task; domain : int }
-  | Queue of { name : string; domain : int; length : int }
-  | Mark of { task : task; domain : int; text : string }
+include Trace_types
 
 let start = Tracing.start
 let stop = Tracing.stop
