@@ -35,7 +35,7 @@
     - [Event] of the threads library. This [Event] has all of its names.
     - [Promise] of [Eio.Std].
     - modules of your own program, most likely [Scope], [Tasks], [Workers],
-      [Stream], [Channel], [Signal] or [Tools].
+      [Local], [Stream], [Channel], [Signal] or [Tools].
 
     If you come from another library, its page translates the names:
     {{!/concord/stdlib}Stdlib}, {{!/concord/eio}Eio}, {{!/concord/lwt}Lwt},
@@ -54,6 +54,7 @@ module Event = Event
 module Scope = Scope
 module Tasks = Tasks
 module Workers = Workers
+module Local = Local
 
 (** {1 One value} *)
 

@@ -2,6 +2,7 @@ module Atomically = Atomically
 module Identity = Identity
 module Late = Late
 module Context = Context
+module Locals = Locals
 
 module Signals = struct
   include Signals

@@ -58,6 +58,34 @@ module Context : sig
   val save : t -> unit -> unit
 end
 
+(** Used by the adapters and [concord-schedulers], which carry a task's values
+    to other tasks, or keep them. *)
+module Locals : sig
+  type bindings = Bindings.t
+
+  type slot = Locals.slot = {
+    read : unit -> bindings option;
+    within : 'a. bindings -> (unit -> 'a) -> 'a;
+    kept : (unit -> bindings option) option;
+  }
+  (** Where a scheduler keeps the values of its tasks. *)
+
+  val add : ?plugin:Host_kit.plugin -> slot -> unit
+  (** Adds such a scheduler. *)
+
+  type place = Locals.place
+  type _ Effect.t += Where : place Effect.t
+
+  val in_slot : slot -> place
+  (** The answer to [Where] of a scheduler with a slot. *)
+
+  val kept : unit -> place option
+  (** The answer of a small scheduler to [Where]. *)
+
+  val carry : ('a -> 'b) -> 'a -> 'b
+  (** A function with the caller's values, for another task. *)
+end
+
 (** Used by [concord-domainslib] and [concord-lwt], to start domains. *)
 module Signals : sig
   type mask = Signals.mask

@@ -5,6 +5,7 @@ module Scheduler = Async_kernel.Async_kernel_scheduler
 module Suspend = Concord.Tools.Suspend
 module Host_kit = Concord.Tools.Host_kit
 module Decision = Host_kit.Decision
+module Locals = Concord.Private.Locals
 
 let name = "async"
 
@@ -76,15 +77,36 @@ let () =
     if Inbox.is_in_async () then f x else raise_notrace Host_kit.Elsewhere
   in
   let who () = Concord.Private.Who.(asked_or (fun () -> unknown name)) in
-  Host_kit.plug_in ~who:(or_elsewhere who)
-    {
-      name;
-      sample = None;
-      takes_every_effect = false;
-      suspend = (fun block -> or_elsewhere outside block);
-      protect = (fun f -> or_elsewhere f ());
-      scopes = None;
-    }
+  let plugin =
+    Host_kit.
+      {
+        name;
+        sample = None;
+        takes_every_effect = false;
+        suspend = (fun block -> or_elsewhere outside block);
+        protect = (fun f -> or_elsewhere f ());
+        scopes = None;
+      }
+  in
+  Host_kit.plug_in ~who:(or_elsewhere who) plugin;
+  let key = Core.Univ_map.Key.create ~name:"concord" Core.sexp_of_opaque in
+  let value () = Scheduler.find_local key in
+  let slot is_here =
+    let read () =
+      if is_here () then value () else raise_notrace Host_kit.Elsewhere
+    in
+    Locals.
+      {
+        read;
+        within = (fun values f -> Scheduler.with_local key (Some values) ~f);
+        kept = Some value;
+      }
+  in
+  (* [go] registers a scheduler, but [Async.Scheduler.go] doesn't. *)
+  Locals.add ~plugin (slot Inbox.is_in_async);
+  Locals.add
+    (slot (fun () ->
+         Atomic.get going = this_thread () && Host_kit.is_innermost host))
 
 (* --- The execution context -------------------------------------------------- *)
 
@@ -177,6 +199,7 @@ let of_deferred deferred =
 (* --- Jobs from elsewhere --------------------------------------------------- *)
 
 let post f =
+  let f = Locals.carry f in
   let promise = Concord.Promise.create () in
   Inbox.post (fun ~finally ->
       Deferred.upon

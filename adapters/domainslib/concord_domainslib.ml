@@ -1,6 +1,7 @@
 module Task = Domainslib.Task
 module Promise = Concord.Promise
 module Keeper = Concord.Private.Keeper
+module Locals = Concord.Private.Locals
 
 exception Cancelled
 exception Torn_down = Porter.Torn_down
@@ -20,6 +21,7 @@ let attach pool = Attached.attach "attach" pool
 
 let submit_as name pool f =
   let promise = Promise.create () in
+  let f = Locals.carry f in
   let f = Attached.known_job pool promise f in
   Attached.post name pool (Porter.job (Porter.work promise f));
   promise
@@ -28,6 +30,7 @@ let submit pool f = submit_as "submit" pool f
 
 let run pool f =
   let promise = Promise.create () in
+  let f = Locals.carry f in
   let f = Attached.known_job pool promise f in
   let job, cancel = Porter.cancellable ~cancelled:Cancelled promise f in
   Attached.post "run" pool job;
@@ -48,6 +51,7 @@ let check token = if Token.is_stopped token then raise Cancelled
 
 let submit_stoppable_as name pool f =
   let promise = Promise.create () in
+  let f = Locals.carry f in
   let cancel = ref (fun () -> false) in
   Attached.post_with_token name pool (fun token ->
       let f () =

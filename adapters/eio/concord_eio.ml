@@ -199,8 +199,8 @@ let scope body =
       Option.get !result
   | exception Stopped when Option.is_some !result -> Option.get !result
 
-let () =
-  Plugin.add ~who ~on_this_domain
+let plugin =
+  Host_kit.
     {
       name;
       sample = Some (Dla.prepare_for_await ());
@@ -208,6 +208,28 @@ let () =
       suspend;
       protect;
       scopes = Some { scope };
+    }
+
+let () = Plugin.add ~who ~on_this_domain plugin
+
+(* --- Values of a task ----------------------------------------------------- *)
+
+module Locals = Concord.Private.Locals
+
+let bindings : Locals.bindings Eio.Fiber.key = Eio.Fiber.create_key ()
+
+let () =
+  let read () =
+    match Eio.Fiber.get bindings with
+    | bindings -> bindings
+    | exception Effect.Unhandled Effects.Get_context ->
+        raise_notrace Host_kit.Elsewhere
+  in
+  Locals.add ~plugin
+    {
+      read;
+      within = (fun values f -> Eio.Fiber.with_binding bindings values f);
+      kept = None;
     }
 
 (* --- Promises ------------------------------------------------------------- *)

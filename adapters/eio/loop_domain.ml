@@ -85,6 +85,7 @@ let is_answer = function
   | Error _ -> true
 
 let call { value; jobs } f =
+  let f = Concord.Private.Locals.carry f in
   (* Only the loop's domain uses it. *)
   let context = ref None in
   let in_context () =

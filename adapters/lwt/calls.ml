@@ -8,6 +8,7 @@ let in_own_storage f = Lwt.with_value no_key None f
 
 (* [f] is called if [begins ()]. Only the loop's thread reads and writes [cancel]. *)
 let job promise ~begins f =
+  let f = Concord.Private.Locals.carry f in
   let cancel = ref ignore in
   let run ~finally =
     let ended settle v =

@@ -3,6 +3,7 @@ module Structure_kit = Concord.Tools.Structure_kit
 module Decision = Host_kit.Decision
 module Leaks = Concord.Private.Leaks
 module Suspend = Concord.Tools.Suspend
+module Locals = Concord.Private.Locals
 
 let name = Loop.name
 
@@ -165,15 +166,34 @@ let () =
     if Loop.is_in_turn () then f x else raise_notrace Host_kit.Elsewhere
   in
   let who () = Concord.Private.Who.(asked_or (fun () -> unknown name)) in
-  Host_kit.plug_in ~who:(or_elsewhere who)
-    {
-      name;
-      sample = None;
-      takes_every_effect = false;
-      suspend = (fun block -> or_elsewhere outside block);
-      protect = (fun f -> or_elsewhere f ());
-      scopes = None;
-    }
+  let plugin =
+    Host_kit.
+      {
+        name;
+        sample = None;
+        takes_every_effect = false;
+        suspend = (fun block -> or_elsewhere outside block);
+        protect = (fun f -> or_elsewhere f ());
+        scopes = None;
+      }
+  in
+  Host_kit.plug_in ~who:(or_elsewhere who) plugin;
+  let bindings : Locals.bindings Lwt.key = Lwt.new_key () in
+  let slot is_here =
+    let value () = Lwt.get bindings in
+    let read () =
+      if is_here () then value () else raise_notrace Host_kit.Elsewhere
+    in
+    Locals.
+      {
+        read;
+        within = (fun values f -> Lwt.with_value bindings (Some values) f);
+        kept = Some value;
+      }
+  in
+  (* [run] registers a scheduler, but [Lwt_main.run] doesn't. *)
+  Locals.add ~plugin (slot Loop.is_in_turn);
+  Locals.add (slot (fun () -> Loop.is_running () && Host_kit.is_innermost host))
 
 (* --- Storage ---------------------------------------------------------------- *)
 
@@ -228,6 +248,7 @@ include
     end)
 
 let run f =
+  let f = Locals.carry f in
   Loop.run @@ fun () ->
   Host_kit.using ~outside host @@ fun () -> Lwt_main.run (f ())
 

@@ -198,8 +198,50 @@ let watch_end () =
       let turn = Dying.turn dying in
       fun e -> e == Miou.Cancelled && Dying.turn dying <> turn
 
+(* --- Values of a task ------------------------------------------------------------------ *)
+
+module Locals = Concord.Private.Locals
+
+(* Miou has no values of a task, and takes every effect, so no handler can be asked. But a handler
+   sees each effect of its task. While another task runs, this one's values are taken out of the
+   domain's cell. A task of Miou stays on its domain. *)
+let cell : Locals.bindings option ref Domain.DLS.key =
+  Domain.DLS.new_key (fun () -> ref None)
+
+let read () =
+  ignore (here () : Station.t);
+  !(Domain.DLS.get cell)
+
+let within values f =
+  let open Effect.Deep in
+  let cell = Domain.DLS.get cell in
+  let before = !cell in
+  let effc (type a) (e : a Effect.t) : ((a, _) continuation -> _) option =
+    Some
+      (fun k ->
+        cell := before;
+        match Effect.perform e with
+        | v ->
+            cell := Some values;
+            continue k v
+        | exception e ->
+            let backtrace = Printexc.get_raw_backtrace () in
+            cell := Some values;
+            discontinue_with_backtrace k e backtrace)
+  and retc v =
+    cell := before;
+    v
+  and exnc e =
+    let backtrace = Printexc.get_raw_backtrace () in
+    cell := before;
+    Printexc.raise_with_backtrace e backtrace
+  in
+  cell := Some values;
+  match_with f () { retc; exnc; effc }
+
 let () =
   Host_kit.plug_in ~who plugin;
+  Locals.add ~plugin Locals.{ read; within; kept = None };
   Concord.Private.Plugin.add_end_of_task watch_end
 
 let run ?g ?domains f =

@@ -44,3 +44,19 @@ let plugin =
     }
 
 let () = Host_kit.plug_in ~who:(fun () -> who (current ())) plugin
+
+(* --- Values of a task -------------------------------------------------------- *)
+
+module Locals = Concord.Private.Locals
+
+let bindings : Locals.bindings option Fiber.FLS.t = Fiber.FLS.create ()
+let read () = Fiber.FLS.get (current ()) bindings ~default:None
+
+(* Only the fiber itself sets it. *)
+let within values f =
+  let fiber = current () and before = read () in
+  Fiber.FLS.set fiber bindings (Some values);
+  Fun.protect f ~finally:(fun () -> Fiber.FLS.set fiber bindings before)
+
+let slot = Locals.{ read; within; kept = None }
+let () = Locals.add ~plugin slot

@@ -9,3 +9,6 @@ val plugin : Concord.Tools.Host_kit.plugin
 
 val who : Fiber.t -> Concord.Tools.Host_kit.Who.t
 (** To be called in that fiber. *)
+
+val slot : Concord.Private.Locals.slot
+(** Where a fiber has the values of {!Concord.Local}. *)

@@ -189,6 +189,8 @@ let rec run : type r. t -> (Fiber.t -> r) -> r =
         let forbid = Fiber.exchange t.fiber ~forbid:true in
         answer (fun () -> Fiber.set t.fiber ~forbid)
     | Suspend.Scopes -> answer scopes
+    | Suspend.Ask { question = Concord.Private.Locals.Where; _ } ->
+        answer (Concord.Private.Locals.in_slot Fibers.slot)
     | Suspend.Ask { question; otherwise } ->
         answer (Host_kit.Who.answer question ~otherwise who)
     | e -> performs (fun () -> Effect.perform e)
@@ -229,6 +231,7 @@ and spawn : t -> Fiber.t -> (Fiber.t -> unit) -> unit =
   | exception e -> or_terminate t (fun () -> raise e)
 
 let as_fiber f =
+  let f = Concord.Private.Locals.carry f in
   Concord.Scope.run @@ fun scope ->
   let root = Computation.create ~mode:`LIFO () in
   let fiber = Fiber.create ~forbid:false root in

@@ -98,31 +98,6 @@ let join_evt handle =
   in
   Event.choose [ Event.wrap (Promise.await_result_evt handle.ended) conclude ]
 
-(* --- Bindings -------------------------------------------------------------- *)
-
-type 'a key = 'a Local.key
-
-let create_key = Local.create_key
-let get key = Local.get key (Task.locals (self_of "get"))
-
-let with_locals name change f =
-  let task = self_of name in
-  let before = Task.locals task in
-  match
-    Task.set_locals task (change before);
-    f ()
-  with
-  | v ->
-      Task.set_locals task before;
-      v
-  | exception e ->
-      let backtrace = Backtrace.get () in
-      Task.set_locals task before;
-      Printexc.raise_with_backtrace e backtrace
-
-let with_binding key v f = with_locals "with_binding" (Local.add key v) f
-let without_binding key f = with_locals "without_binding" (Local.remove key) f
-
 (* A body of the scope ended with [result], and the tasks of the scope have ended. If a failure
    was observed by no task, the first such failure explains why the body was cancelled. *)
 let conclude scope result =
@@ -226,9 +201,19 @@ let run_in_context s f =
     (fun () -> Loop.run s f)
     ~finally:(fun () -> Ready.surely (fun () () -> !ended_in ()) () ())
 
+(* The tasks keep their bindings in the host's slot, if the host's context goes with them. *)
+let begin_with_bindings s =
+  match Locals.kept () with
+  | Some place -> s.place <- place
+  | None ->
+      s.place <- Locals.in_slot (Task.slot s);
+      let inherited = Locals.snapshot () in
+      if inherited != Bindings.none then Task.set_locals s.root.owner inherited
+
 let run_scheduler s f =
   s.scopes <- scopes s;
   s.start <- Fiber.run;
+  begin_with_bindings s;
   let result = ref None in
   let f () = result := Some (f ()) in
   if Option.is_some s.context then run_in_context s f else Loop.run s f;

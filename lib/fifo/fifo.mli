@@ -247,54 +247,6 @@ module Scope : sig
       - {b Cost}: O(n), for [n] tasks and scopes in it. *)
 end
 
-(** {2 Values of a task}
-
-    A task can bind values to keys, for example the number of a request. The
-    tasks that it forks meanwhile inherit these values. These are the tasks of
-    {!fork}, {!fork_promise} and {!fork_daemon}, and those of {!Concord.Scope}
-    and {!Concord.Tasks} in a task of {!run}. Tasks of a {!run} inside it, tasks
-    of other hosts, and threads don't inherit them. A program that binds nothing
-    pays nothing.
-
-    These functions do not suspend, but need a running scheduler. *)
-
-type 'a key
-(** A key, to which values of type ['a] are bound. *)
-
-val create_key : unit -> 'a key
-(** [create_key ()] is a new key, for all schedulers. You can call it anywhere.
-*)
-
-val get : 'a key -> 'a option
-(** [get key] is the value that the calling task has bound to [key], or
-    inherited. If there is none, it is [None].
-
-    {[
-      # let user : string Concord_fifo.key = Concord_fifo.create_key ()
-      val user : string Concord_fifo.key = <abstr>
-      # Concord_fifo.run (fun () ->
-          Concord_fifo.with_binding user "Ada" (fun () ->
-            let seen = Concord_fifo.fork_promise (fun () -> Concord_fifo.get user) in
-            Promise.await seen))
-      - : string option = Some "Ada"
-    ]}
-
-    - {b Cost}: that of one effect, and O(n) for [n] keys that are bound.
-    - {b Raises} [Invalid_argument] outside {!run}. *)
-
-val with_binding : 'a key -> 'a -> (unit -> 'b) -> 'b
-(** [with_binding key v f] is [f ()], in which [key] is bound to [v], for the
-    calling task and for the tasks that it forks there. These keep the binding
-    for as long as they run.
-
-    - {b Cost}: that of {!get}.
-    - {b Raises} [Invalid_argument] outside {!run}.
-    - {b Raises} [e] if [f] raises [e]. *)
-
-val without_binding : 'a key -> (unit -> 'b) -> 'b
-(** [without_binding key f] is [f ()], in which [key] has no value. Otherwise it
-    is like {!with_binding}. *)
-
 (**/**)
 
 type poller = {

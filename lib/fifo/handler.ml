@@ -114,6 +114,7 @@ let answer (type a) s (question : a Effect.t) (otherwise : a)
       match Some (Joins.who (Task.current s)) with
       | who -> continue continuation who
       | exception e -> fail s continuation e)
+  | Locals.Where -> continue continuation s.place
   | Who.Forked origin -> (
       match note_origin s origin with
       | () -> continue continuation true
@@ -165,6 +166,10 @@ let[@inline never] perform_elsewhere (type a) s (e : a Effect.t)
   | Suspend.Suspend _ | Yield | Fork _ | Fork_into _ | Self | Suspend.Protect
   | Suspend.Scopes ->
       refuse s e k
+  | Suspend.Ask { question = Locals.Where; _ } when s.current >= 0 -> (
+      match Locals.around (Task.locals (Task.current s)) with
+      | place -> continue k place
+      | exception e -> fail s k e)
   | Suspend.Ask { otherwise; _ } -> continue k otherwise
   | _ ->
       (* [handles] was interrupted, so [s.interruption] is set *)

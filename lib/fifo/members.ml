@@ -22,7 +22,7 @@ let[@inline never] grow_tasks s =
   let tasks = Array.append s.tasks (Array.make more s.root.owner)
   and waits = Array.append s.waits (Array.make more Nowhere)
   and locals =
-    if has_locals s then Array.append s.locals (Array.make more Local.none)
+    if has_locals s then Array.append s.locals (Array.make more Bindings.none)
     else s.locals
   and contexts =
     match s.context with
@@ -79,7 +79,7 @@ let[@poll error] [@inline never] unlink s task home =
   home.live <- home.live - 1 + ((task.marks lsr 1) land 1);
   Array.unsafe_set s.tasks number s.root.owner;
   Array.unsafe_set s.waits number Nowhere;
-  if has_locals s then Array.unsafe_set s.locals number Local.none;
+  if has_locals s then Array.unsafe_set s.locals number Bindings.none;
   (match s.context with
   | Some _ -> Array.unsafe_set s.contexts number ignore
   | None -> ());

@@ -76,7 +76,8 @@ and scheduler = {
   mutable poller : poller;
   mutable tasks : t array;
   mutable waits : wait array;
-  mutable locals : Local.t array;
+  mutable locals : Bindings.t array;
+  mutable place : Locals.place;
   mutable contexts : (unit -> unit) array;
   mutable forks : int;
   mutable used : int;
@@ -189,6 +190,7 @@ let scheduler ~is_lazy =
       tasks = [||];
       waits;
       locals = [||];
+      place = Locals.nowhere;
       contexts;
       forks = 0;
       used = 1;
@@ -289,13 +291,38 @@ let[@inline] has_locals s = Array.length s.locals > 0
 
 let locals task =
   let s = task.scope.scheduler in
-  if has_locals s then s.locals.(task.number) else Local.none
+  if has_locals s then s.locals.(task.number) else Bindings.none
 
 let set_locals task locals =
   let s = task.scope.scheduler in
   if not (has_locals s) then
-    s.locals <- Array.make (Array.length s.tasks) Local.none;
+    s.locals <- Array.make (Array.length s.tasks) Bindings.none;
   s.locals.(task.number) <- locals
+
+let within s bindings f =
+  let task = current s in
+  let before = locals task in
+  match
+    set_locals task bindings;
+    f ()
+  with
+  | v ->
+      set_locals task before;
+      v
+  | exception e ->
+      let backtrace = Backtrace.get () in
+      set_locals task before;
+      Printexc.raise_with_backtrace e backtrace
+
+let slot s =
+  {
+    Locals.read =
+      (fun () ->
+        if s.current >= 0 then Some (locals (current s))
+        else raise_notrace Locals.Elsewhere);
+    within = (fun bindings f -> within s bindings f);
+    kept = None;
+  }
 
 let[@inline] inherit_locals s parent child =
   if has_locals s then s.locals.(child.number) <- s.locals.(parent.number)

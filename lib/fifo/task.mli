@@ -149,9 +149,10 @@ and scheduler = {
       *)
   mutable waits : wait array;
       (** Where the tasks are suspended, if they are, by number. *)
-  mutable locals : Local.t array;
+  mutable locals : Bindings.t array;
       (** The bindings of the tasks, by number. Empty as long as no task has
-          bindings. *)
+          bindings, or if they are in the host's slot. *)
+  mutable place : Locals.place;  (** Where the tasks have their bindings. *)
   mutable contexts : (unit -> unit) array;
       (** What restores the host's context, as it was when the task performed
           its last effect, by number. A new task begins in the context of the
@@ -320,10 +321,13 @@ val has_members : scope -> bool
 
 (** {2 Bindings} *)
 
-val locals : t -> Local.t
+val locals : t -> Bindings.t
 (** Of a task that has not ended. *)
 
-val set_locals : t -> Local.t -> unit
+val set_locals : t -> Bindings.t -> unit
+
+val slot : scheduler -> Locals.slot
+(** The slot of its tasks, in [locals]. *)
 
 val inherit_locals : scheduler -> t -> t -> unit
 (** [inherit_locals s parent child], before the child begins. *)

@@ -183,12 +183,13 @@ let watch t call =
 
    * Unbroken from this change to the beginning of [f]. *)
 let on_resolve_cancellable t f =
+  let carried = Locals.carry (fun f -> f ()) in
   let called = Atomic.make false in
   let decide () = Atomic.compare_and_set called false true in
   let call () =
     if not (Atomic.get called) then
       let result = Option.get (peek t) in
-      Callback.run (fun () -> if decide () then f result)
+      Callback.run (fun () -> carried (fun () -> if decide () then f result))
   in
   let w = watch t call in
   let cancel () =
@@ -216,13 +217,14 @@ let rec keep_failure result e =
    before [called] is set, [call] raises it, and is called again (unbroken). *)
 let map f t =
   let mapped = create () and result = ref unresolved and called = ref false in
+  let carried = Locals.carry (fun f -> f ()) in
   let apply v =
     called := true;
     Value (f v)
   in
   let compute () =
     match Atomic.get t with
-    | Value v -> Callback.run (fun () -> apply v)
+    | Value v -> Callback.run (fun () -> carried (fun () -> apply v))
     | Failed (e, backtrace) -> Failed (e, backtrace)
     | Waiting _ ->
         unresolved (* impossible, because this is called when [t] is resolved *)
@@ -369,6 +371,7 @@ let recording f =
 
 let started start f =
   let t = create () in
+  let f = Locals.carry f in
   let origin = if Observer.are_kept () then Some (Forks.here ()) else None in
   let f () =
     Filler.add_thread ?origin ~is_resolved t;

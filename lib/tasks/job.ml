@@ -199,6 +199,7 @@ let work promise f =
   { run; fail = fail no_backtrace }
 
 let create pool promise f =
+  let f = Locals.carry f in
   let is_observed = Forks.are_observed () in
   let origin = if is_observed then Some (Forks.here ()) else None in
   let job =

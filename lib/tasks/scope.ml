@@ -37,6 +37,7 @@ let cancel t = change t Stopped
 let fork t f =
   if Ending.is_closed t.ending then
     invalid_arg "Scope.fork: the scope has ended";
+  let f = Locals.carry f in
   t.host.fork (fun () -> try f () with e -> raised t e)
 
 let fail promise e =

@@ -31,15 +31,15 @@
 
     {1:values Values that belong to a task}
 
-    Many hosts let you bind values to the current task, for example the user
+    {!Local} has values that follow a task to every host. Besides, many hosts
+    let you bind values of their own to the current task, for example the user
     whom it serves. Each task of a scope sees what it has bound itself, whatever
     the others bind meanwhile. The calling task sees the values of the body.
 
     {t
       | Host                                     | Values                            | A new task begins with                     |
       |------------------------------------------|-----------------------------------|--------------------------------------------|
-      | {!Concord_fifo}                          | {!Concord_fifo.key}               | the values of the task that called {!fork} |
-      | Eio, with [concord-eio]                  | [Fiber.key]                       | the same                                   |
+      | Eio, with [concord-eio]                  | [Fiber.key]                       | the values of the task that called {!fork} |
       | Lwt, with [concord-lwt]                  | [Lwt.key], [Lwt_direct.Storage]   | the same                                   |
       | Async, with [concord-async]              | locals, monitor and priority      | the same                                   |
       | Picos and Moonpool, with [concord-picos] | [Fiber.FLS], [Task_local_storage] | no values, as in each new fiber            |

@@ -5,6 +5,7 @@ open Effect.Deep
 module Timer = Private.Timer
 module Reach = Private.Reach
 module Context = Private.Context
+module Locals = Private.Locals
 open Tree
 
 exception Cancelled
@@ -48,6 +49,8 @@ module Make (P : Policy.S) = struct
     spin : Spin.t;
     context : Context.t;
         (** What the host keeps for the task in which this scheduler runs. *)
+    kept : Locals.place option;
+        (** Where the host keeps the values of that task. *)
     root : P.priority scope;
   }
 
@@ -317,6 +320,8 @@ module Make (P : Policy.S) = struct
     | Suspend.Scopes ->
         answer k (fun () ->
             { Concord_suspend.scope = (fun body -> in_scope task body) })
+    | Suspend.Ask { question = Locals.Where; otherwise } ->
+        answer k (fun () -> Option.value t.kept ~default:otherwise)
     | Suspend.Ask { question; otherwise } ->
         answer k (fun () -> Who.answer question ~otherwise (who task))
     | Fork (scope, f) -> answer k (fun () -> fork t task scope f)
@@ -340,6 +345,7 @@ module Make (P : Policy.S) = struct
   (* --- For users ---------------------------------------------------------------------- *)
 
   let run ?(priority = P.default) main =
+    let main = Locals.carry main in
     let root = create_scope ~around:None ~owner:None ~is_shielded:false in
     let t =
       {
@@ -355,6 +361,7 @@ module Make (P : Policy.S) = struct
         host_turn = Turn.create ();
         spin = Spin.create ();
         context = Context.here ();
+        kept = Locals.kept ();
         root;
       }
     in

@@ -16,4 +16,7 @@ let direct f =
   Async.Thread_safe.block_on_async_exn (fun () -> Concord_async.direct f)
 
 let suites =
-  [ suite kept ~also:[ fifo_inside ] ("values in direct", direct) context ]
+  [
+    suite kept ~also:[ fifo_inside ] ("values in direct", direct) context;
+    suite kept ~also:[ fifo_inside ] ("Local in direct", direct) local;
+  ]

@@ -44,9 +44,45 @@ let policies =
   let holds (case, _, _) = case <> "a, b and c are cancelled" in
   (name, List.filter holds cases)
 
+(* Miou doesn't know the values, so they must not be seen by another of its tasks. *)
+let values () =
+  let open Storage_cases in
+  let task v () =
+    let check who = Alcotest.(check (option int)) who (Some v) (local.get ()) in
+    let switches =
+      [
+        Miou.yield;
+        Concord.Tasks.yield;
+        (fun () -> Concord.Tasks.sleep 1e-4);
+        (fun () -> ignore (Miou.await_exn (Miou.async (fun () -> ())) : unit));
+      ]
+    in
+    yes "none before" (local.get () = None);
+    local.bind (Some v) (fun () ->
+        for _ = 1 to 100 do
+          List.iter
+            (fun switch ->
+              switch ();
+              check "its own")
+            switches
+        done;
+        (try
+           local.bind (Some (-v)) (fun () ->
+               Miou.yield ();
+               yes "bound" (local.get () = Some (-v));
+               raise Boom)
+         with Boom -> ());
+        check "restored");
+    Miou.yield ();
+    yes "none after" (local.get () = None)
+  in
+  In_miou.run (fun () -> In_miou.all (List.init 10 task))
+
 let run () =
   run "concord-miou, as every host"
     [
+      Storage_cases.(suite kept ("Miou, Local", In_miou.run) local);
+      ("Miou, values", [ test "of Miou's tasks" values ]);
       ("reaching", reaching);
       ( "hosts in Miou",
         [

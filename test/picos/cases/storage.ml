@@ -28,11 +28,18 @@ let lwt =
 let in_fiber start f =
   Concord_lwt.run (fun () -> start (fun () -> Concord_picos.as_fiber f))
 
+let in_thread f =
+  Concord.(
+    Promise.await (Promise.in_thread (fun () -> Concord_picos.as_fiber f)))
+
 (* The cases count in plain references, so the fibers run in one domain. *)
 let suites =
   List.map
     (fun (s : Schedulers.t) -> suite kept (s.name ^ ", values", s.run) fiber)
     Schedulers.[ fifo; random; registered fifo ]
+  @ List.map
+      (fun (s : Schedulers.t) -> suite kept (s.name ^ ", Local", s.run) local)
+      Schedulers.[ fifo; random; registered fifo ]
   @ [
       suite kept
         ("as_fiber in Concord_lwt.direct, values", in_fiber Concord_lwt.direct)
@@ -40,4 +47,8 @@ let suites =
       suite kept
         ("as_fiber in Lwt_direct, values", in_fiber Lwt_direct.spawn)
         lwt;
+      suite kept ("as_fiber in a thread, Local", in_thread) local;
+      suite kept
+        ("as_fiber in Concord_lwt.direct, Local", in_fiber Concord_lwt.direct)
+        local;
     ]

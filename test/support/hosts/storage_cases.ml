@@ -14,6 +14,19 @@ type storage = {
 
 exception Boom
 
+let key : int Local.t = Local.create ()
+
+let local =
+  {
+    bind =
+      (fun v f ->
+        match v with
+        | Some v -> Local.with_binding key v f
+        | None -> Local.without_binding key f);
+    get = (fun () -> Local.get key);
+    inherited = true;
+  }
+
 (* --- Ways to switch ---------------------------------------------------------- *)
 
 let others f = ignore (Tasks.both f Tasks.yield : unit * unit)

@@ -31,10 +31,10 @@ let of_fifo =
     case "Concord_fifo.cancel" (fun () ->
         let h = ended_task ignore in
         fun () -> Fifo.cancel h);
-    now "Concord_fifo.with_binding" (fun () ->
-        let key = Fifo.create_key () in
-        Fifo.with_binding key five (fun () ->
-            yes "the value" (Fifo.get key = Some five)));
+    now "Local.with_binding" (fun () ->
+        let key = Concord.Local.create () in
+        Concord.Local.with_binding key five (fun () ->
+            yes "the value" (Concord.Local.get key = Some five)));
     now "Concord_fifo.Scope.run" (fun () -> Fifo.Scope.run ignore);
   ]
 

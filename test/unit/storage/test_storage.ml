@@ -8,19 +8,6 @@ open Values
 
 (* --- Other values --------------------------------------------------------- *)
 
-let fifo_key : int Concord_fifo.key = Concord_fifo.create_key ()
-
-let fifo =
-  {
-    bind =
-      (fun v f ->
-        match v with
-        | Some v -> Concord_fifo.with_binding fifo_key v f
-        | None -> Concord_fifo.without_binding fifo_key f);
-    get = (fun () -> Concord_fifo.get fifo_key);
-    inherited = true;
-  }
-
 (* These belong to a domain and not to a task, so the tasks of one thread share them. *)
 let domain_key : int option Domain.DLS.key = Domain.DLS.new_key (fun () -> None)
 
@@ -225,7 +212,6 @@ let () =
   run "Values of the host's tasks"
     [
       suite kept ("Eio", in_eio) eio;
-      suite kept ("Fifo", fun f -> Concord_fifo.run f) fifo;
       suite kept ~also:inside
         ("Concord_lwt.direct", concord_lwt Concord_lwt.direct)
         lwt;

@@ -32,7 +32,6 @@ let refused what f =
   | Some (Ok ()) | None -> Alcotest.failf "%s: it is not refused in map" what
 
 let drop (_ : Fifo.handle) = ()
-let key : int Fifo.key = Fifo.create_key ()
 
 let of_fifo () =
   refused "fork" (fun () -> drop (Fifo.fork ignore));
@@ -41,8 +40,6 @@ let of_fifo () =
       ignore (Fifo.fork_promise ignore : unit Promise.t));
   refused "yield" Fifo.yield;
   refused "self" (fun () -> drop (Fifo.self ()));
-  refused "get" (fun () -> ignore (Fifo.get key : int option));
-  refused "a binding" (fun () -> Fifo.with_binding key 1 ignore);
   refused "a scope" (fun () -> Fifo.Scope.run ignore);
   (* This scope would have to wait for its task. *)
   refused "a scope with a task" (fun () ->

@@ -1,4 +1,5 @@
-(** Values that a task has bound, which the tasks that it forks inherit. *)
+(** Values bound to keys, in one immutable list. A host keeps one list for each
+    task. *)
 
 type 'a key
 
