@@ -117,6 +117,18 @@ test_bytecode() {
   enter bash "$top/tools/bytecode.sh" "$top" < <(list_tests)
 }
 
+# --- As a package is compiled --------------------------------------------------------------------------------------
+
+# test_optimized [NAME...]. Only dune's profile dev compiles each module without knowledge of the others.
+test_optimized() {
+  local targets="@test/unit/diagnosis/runtest @test/trace/runtest"
+  [ $# = 0 ] || targets=$(targets_of "$@")
+  setup
+  # shellcheck disable=SC2086  # a list of words
+  run_tests --profile optimized --build-dir "$top/_build-optimized" $targets
+  exit
+}
+
 # --- ThreadSanitizer -------------------------------------------------------------------------------------------------
 
 # test_tsan [NAME...]. This OCaml instruments every access to memory.

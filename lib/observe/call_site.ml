@@ -1,24 +1,8 @@
-let is_of_library slot =
-  match Printexc.Slot.name slot with
-  | Some name ->
-      String.starts_with ~prefix:"Stdlib" name
-      || not (Debug_frames.is_of_program name)
-  | None -> false
-
+(* Reports and traces find the program's line in the same way. *)
 let decode raw =
-  let rec from i =
-    if i = Printexc.raw_backtrace_length raw then ""
-    else
-      let slot =
-        Printexc.convert_raw_backtrace_slot
-          (Printexc.get_raw_backtrace_slot raw i)
-      in
-      match Printexc.Slot.location slot with
-      | Some { filename; line_number; _ } when not (is_of_library slot) ->
-          Printf.sprintf "%s:%d" filename line_number
-      | Some _ | None -> from (i + 1)
-  in
-  from 0
+  match Debug_frames.of_program raw with
+  | { file; line; _ } :: _ -> Printf.sprintf "%s:%d" file line
+  | [] -> ""
 
 (* The states of each element of [known]
 

@@ -191,7 +191,7 @@ Bad arguments.
   dev: watch: no test above, and no folder, is named 'test/unti' (did you mean test/unit?)
   [1]
   $ dev test --lnog
-  dev: test: unknown option '--lnog'. The options are --failed, --force, --list, --long, --compiler, --bytecode, --peers and --tsan
+  dev: test: unknown option '--lnog'. The options are --failed, --force, --list, --long, --compiler, --bytecode, --peers, --optimized and --tsan
   [1]
   $ dev test --peers picos,moonpol
   dev: test: --peers: there is no peer 'moonpol'. The peers are async, picos, moonpool and miou
