@@ -85,7 +85,23 @@ module Make_named (Host : Host) (Style : Style_with_wait) = struct
     let direct = direct
   end
 
-  include Choices.Make (Style_with_direct)
+  let select events = direct (fun () -> Event.select events)
+
+  let sync_before seconds event =
+    direct (fun () -> Event.sync_before seconds event)
+
+  let loop events f =
+    let next = Event.rounds events in
+    let rec go () =
+      Style.bind (direct next) (fun v ->
+          match f v with
+          | result ->
+              Style.bind result (function
+                | Some v -> Style.return v
+                | None -> go ())
+          | exception e -> failed e)
+    in
+    go ()
 
   let holding release f =
     Style.try_bind f

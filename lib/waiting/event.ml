@@ -189,23 +189,42 @@ let in_order t =
   let alternatives, aborts = flatten t in
   (reversed alternatives, aborts)
 
+let rec attempt_in_turn alternatives turn i left =
+  if left = 0 then None
+  else
+    let after = if i + 1 = Array.length alternatives then 0 else i + 1 in
+    match attempt alternatives.(i) with
+    | None -> attempt_in_turn alternatives turn after (left - 1)
+    | chosen ->
+        turn := after;
+        chosen
+
+(* Tries the alternatives in their order, beginning with number [turn], which is then the one
+   behind the alternative that was found ready. If none is ready, it waits for [permuted], the
+   same alternatives, without spinning before. Two choices may start again because of each
+   other. They try in random orders, as other choices do (see [Choice.decide]). *)
+let rec perform_in_turn turn permuted alternatives =
+  let n = Array.length alternatives in
+  let first = if !turn < n then !turn else 0 in
+  match attempt_in_turn alternatives turn first n with
+  | Some chosen -> chosen
+  | None ->
+      let chosen = wait_for_any ~in_order:alternatives permuted in
+      if is_confirmed chosen then chosen
+      else perform_in_turn turn permuted alternatives
+
 let rounds ts =
-  let fixed, made = List.partition is_fixed ts in
+  let fixed, made = List.partition is_fixed ts and turn = ref 0 in
   let alternatives, aborts = in_order (Choose fixed) in
   if List.is_empty made then
-    let rounds = Rounds.make ~next:0 alternatives in
-    fun () -> perform Rounds.perform rounds aborts
-  else
-    let next = ref 0 in
-    fun () ->
-      let more, more_aborts = in_order (Choose made) in
-      let rounds = Rounds.make ~next:!next (Array.append alternatives more) in
-      let keep_turn rounds =
-        let chosen = Rounds.perform rounds in
-        next := Rounds.next rounds;
-        chosen
-      in
-      perform keep_turn rounds (more_aborts @ aborts)
+    let permuted = Array.copy alternatives in
+    let in_turn alternatives = perform_in_turn turn permuted alternatives in
+    fun () -> perform in_turn alternatives aborts
+  else fun () ->
+    let more, more_aborts = in_order (Choose made) in
+    let alternatives = Array.append alternatives more in
+    let permuted = Array.copy alternatives in
+    perform (perform_in_turn turn permuted) alternatives (more_aborts @ aborts)
 
 let loop ts f =
   let next = rounds ts in
