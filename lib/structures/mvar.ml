@@ -373,7 +373,7 @@ let put_full t full () =
   | _ -> None
 
 (* [full v] is allocated before the attempts. Otherwise the compare-and-set would stall until
-   the new block is written, and a message would take 1.3 times as long. *)
+   the new block is written. *)
 let[@inline never] spin_then_put t v =
   match Operation.spin Spin.soon put_full t (full v) () with
   | Some () -> ()

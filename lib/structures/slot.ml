@@ -146,7 +146,8 @@ let is_unwoken slot =
 (* --- Seats that are used again -------------------------------------------- *)
 
 (* A new seat has three cache lines that the other domain has never read. An old one may still
-   be in the cache there, except for the line that this domain writes. *)
+   be in the cache there, except for the line that this domain writes. The page decisions.mld
+   has what this gains. *)
 
 type spare = { mutable unused : seat  (** Or [no_seat]. *) }
 

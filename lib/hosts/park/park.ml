@@ -163,8 +163,7 @@ let spins = Domain.DLS.new_key Spin.create
 
 (* Only another domain makes spinning worthwhile. If a thread of this domain resumes the
    caller, that thread runs in turns with the caller, and would do so sooner if the caller
-   slept. Otherwise four threads that share a lock, and yield while they hold it, take five
-   times as long. (If [block] resumed its own task, no time was lost.) *)
+   slept. (If [block] resumed its own task, no time was lost.) *)
 let spin_then_sleep prepare wait =
   let is_gain () = wait.by_itself || not wait.by_sibling in
   if Spin.until_resumed ~is_gain (Domain.DLS.get spins) (is_decided wait) then

@@ -47,8 +47,8 @@ let give_back conditions condition =
    before the thread is Asleep. A thread that was interrupted stays Asleep, and may sleep
    again.
 
-   All threads of a domain share a mutex, because with one mutex for each thread, a round trip
-   between two of them takes 1.5 times as long. A signal may reach a condition that another
+   All threads of a domain share a mutex, which makes a round trip between two of them faster.
+   A signal may reach a condition that another
    thread uses by then, which is a spurious wake-up there.
 
    In the child of a fork, the parent's mutex may be held by a thread that the child doesn't

@@ -1,31 +1,17 @@
-(* The constants of all spinning. The last column says how many times as long an operation
-   between two domains takes without the rule, unless it says something else. (Medians of 7 to
-   15 pairs of samples, without a scheduler, in Fifo and in Eio, at real-time priority on two
-   cores, between which a cache line takes 25 to 80 ns. Measured on 2026-11-27.)
+(* The constants of all spinning. The page decisions.mld has what each of them gains.
 
-   Constant       Value   For                                 Without it
-   max_spins      2,000   a thread or a loop, and             22 to 79 without both, which last longer
-   max_turns      400     a task in turns of its loop         than waking a thread (up to 60 us)
-   yield_every    16      other threads of the domain         one that sleeps for 1 ms is late by
-                                                              80 ms, not by 0.03 to 17
-   max_in_vain    9       cores that other programs keep      4 to 9 on such cores, because a spin
-                          busy: one wait in 512 spins         in vain takes up to 70 us
-   max_in_a_row   32      other tasks of the loop, which      one task of 8 is served 3.3 times as
-                          have no turns meanwhile             often as another, not 1.2 times. The
-                                                              longest wait is 9.5 ms, not 3
-   window         64      the order of tasks that a task of   a wrong order in 2 % of the rounds
-                          their loop resumes (Eio)
-   soon           32, 1   promise, semaphore                  1.4 to 1.9, 1.7 to 2.9
-                          rendezvous, choice of receives      1.1 to 1.3
-                          condition                           2.8 to 3.4
-   mutex          8, 16   a mutex that is held for 20 ns      1.0, 1.1 and 3.9
-                          a queue of 10 by a condition        1.2 to 1.8
-   bulk           1, 64   a stream of 100                     1.1 to 1.9
-                          the same, filled each 100 ns        1.3 to 1.8
-   enough         4       items sent to and fro one by one    1.2 to 1.5, if one is enough
-                          by two streams of 100
-   short          8       a stream of 4, of 8                 1.4, 1.1, if none is short
-                          a stream of 16, of 100              1.2, up to 1.9, if all are *)
+   Constant       Value   For
+   max_spins      2,000   a thread or a loop, for longer than waking a thread takes
+   max_turns      400     a task in turns of its loop, for as long
+   yield_every    16      other threads of the domain
+   max_in_vain    9       cores that other programs keep busy: one wait in 512 spins
+   max_in_a_row   32      other tasks of the loop, which have no turns meanwhile
+   window         64      the order of tasks that a task of their loop resumes (Eio)
+   soon           32, 1   promise, semaphore, rendezvous, choice of receives, condition
+   mutex          8, 16   a mutex that is held for 20 ns, a queue of 10 by a condition
+   bulk           1, 64   a stream of 100
+   enough         4       items sent to and fro one by one by two streams of 100
+   short          8       streams of 4 and of 8, but not of 16 *)
 let max_spins = 2000
 let max_turns = 400
 let yield_every = 16
