@@ -2,7 +2,8 @@
    {b Stability}: ... The index page of the documentation explains the words.
 
    The public modules are the main modules of the libraries ([Concord], [Concord_lwt], ...),
-   and the modules that these contain under their own names, as [module Mutex = Mutex].
+   and the modules that these contain under their own names, as [module Mutex = Mutex]. If
+   nothing is promised about a module, nothing is about its modules.
 
    The arguments are the interfaces of all packages. *)
 
@@ -73,6 +74,8 @@ let says_word text word =
     (String.split_on_char ' '
        (String.map (function 'a' .. 'z' as c -> c | _ -> ' ') text))
 
+let promises_nothing lines = says_word (second_paragraph lines) "none"
+
 let check_mark file lines =
   let first = List.hd lines and second = second_paragraph lines in
   if
@@ -96,7 +99,8 @@ let rec look_at file =
     match List.filter_map included lines with
     | [] ->
         check_mark file lines;
-        List.iter look_at_module (List.filter_map has_name_of_its_own lines)
+        if not (promises_nothing lines) then
+          List.iter look_at_module (List.filter_map has_name_of_its_own lines)
     | parts -> List.iter look_at_module parts
   end
 

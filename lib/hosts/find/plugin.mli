@@ -17,8 +17,11 @@ type t = {
 
 val add :
   ?who:(unit -> Who.t) -> ?on_this_domain:(unit -> suspending) -> t -> unit
-(** {!Concord.Private.Plugin.add}, and without [on_this_domain]
-    {!Concord.Tools.Host_kit.plug_in}. *)
+(** {!Concord.Tools.Host_kit.plug_in}. [on_this_domain ()] is the plug-in's
+    [suspend] for tasks that run on the calling domain. It is called when the
+    plug-in's scheduler was found to be the innermost one, and the result is
+    used as long as that is known. So [concord-eio] reads its [Domain.DLS] once,
+    and not in each wait. *)
 
 val on_this_domain : t -> suspending
 (** Suspends the tasks of the calling domain as the plug-in does. *)
@@ -51,7 +54,24 @@ val all : unit -> t array
 (** {2 Threads where the effect of a suspension has no handler} *)
 
 val passes_suspend : Concord_stub.Innermost_handler.t -> unit
-(** {!Concord.Private.Plugin.passes_suspend}. *)
+(** [passes_suspend handler] announces that [handler] is the handler of the
+    scheduler's tasks, and handles none of the library's effects. It is for
+    [concord-eio].
+
+    From then on, the library doesn't perform [Suspend] if that is the innermost
+    handler. The effect would only come back unhandled, which costs as much as
+    the rest of a short wait. Instead, the library asks the registered
+    schedulers and then the plug-ins at once. If that handler is the only one on
+    the stack, the library doesn't ask for the computations around a wait
+    either.
+
+    The program remembers one handler. A later call with another one does
+    nothing. No other handler may have the two functions of [handler].
+
+    [concord-eio] finds the handler by comparing two stacks, in a task in which
+    [Suspend] has come back. One is [Innermost_handler.around] before it
+    performs Eio's effect. The other is [Innermost_handler.here] in the function
+    that Eio calls for this effect. *)
 
 val knows_handler : unit -> bool
 (** [true] if there was one. *)
