@@ -1,3 +1,4 @@
+open Task_types
 open Task
 open Handler
 
@@ -227,7 +228,7 @@ let run ?(cancellation = `Eager) f =
   let is_lazy = match cancellation with `Eager -> false | `Lazy -> true in
   run_scheduler (Task.scheduler ~is_lazy) f
 
-type poller = Task.poller = {
+type poller = Task_types.poller = {
   wait : (unit Suspend.resumer -> unit option) -> unit;
   poll : unit -> unit;
   every : int;

@@ -1,4 +1,4 @@
-open Task
+open Task_types
 open Effect.Deep
 
 let create wait =

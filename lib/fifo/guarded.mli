@@ -1,6 +1,7 @@
 (** Waits while the program looks for leaks ({!Leaks}). Only its resumer keeps a
     task's continuation alive, until the wait is decided. *)
 
+open Task_types
 open Task
 
 val create : wait -> guarded

@@ -1,4 +1,5 @@
 open Effect.Deep
+open Task_types
 open Task
 
 type _ Effect.t +=

@@ -5,8 +5,8 @@ val dispatch : Task.scheduler -> unit
     suspends or ends a task calls it last. *)
 
 val begin_ : Task.scheduler -> Task.scheduler
-(** Runs the function of the current task, whose wait is {!Task.Start}, and
-    returns the scheduler. Call it on the task's own stack. *)
+(** Runs the function of the current task, whose wait is {!Task_types.Start},
+    and returns the scheduler. Call it on the task's own stack. *)
 
 val run : Task.scheduler -> (unit -> unit) -> unit
 (** [run scheduler f] runs [f] as the first task, and the loop until the

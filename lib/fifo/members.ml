@@ -1,4 +1,4 @@
-open Task
+open Task_types
 
 (* Each switch between tasks uses the scheduler's arrays with [unsafe_get] and [unsafe_set],
    here and in [Task], [Ready], [Loop] and [Handler]. No index is out of bounds:

@@ -1,3 +1,4 @@
+open Task_types
 open Task
 
 let this_domain () = (Domain.self () :> int)

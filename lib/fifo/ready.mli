@@ -24,7 +24,7 @@ val pop : Task.scheduler -> int
 (** Takes the first of the ready tasks, which becomes the {!Task.current} one.
     It is -1 if there is none. *)
 
-val push_due : Task.scheduler -> Task.t -> Task.inbox -> unit
+val push_due : Task.scheduler -> Task.t -> Task_types.inbox -> unit
 (** [push_due s task rest] pushes the task, and makes [rest] what is due, in one
     step. If it raises, it has done neither. *)
 
@@ -45,7 +45,7 @@ val leave_spin : Task.scheduler -> int -> 'a Atomic.t -> 'a -> 'a -> left
 
 (** {2 For any thread} *)
 
-val post : Task.scheduler -> (Task.inbox -> Task.inbox) -> unit
+val post : Task.scheduler -> (Task_types.inbox -> Task_types.inbox) -> unit
 (** Puts a message before those that are in the inbox. If it raises, it has done
     nothing. *)
 

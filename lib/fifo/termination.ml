@@ -1,3 +1,4 @@
+open Task_types
 open Task
 
 (* The end of a task has several steps. A step does nothing if it was already done.

@@ -7,18 +7,11 @@
 
 type host = {
   check : unit -> unit;
-      (** [check ()] raises {!Plugin.Elsewhere}, as [suspend] would, or the
-          cancellation of the calling task. *)
   turn : (exn -> bool) -> unit;
-      (** [turn cancel] lets the other tasks run. If the calling task is
-          cancelled with [e], before or meanwhile, another task of the loop
-          calls [cancel e] at once, and [turn] returns. *)
   suspend :
     'a. cancel:(exn -> bool) -> ('a Concord_suspend.resumer -> 'a option) -> 'a;
-      (** [suspend ~cancel block] is {!Plugin.t.suspend}, except that the task
-          is cancelled with [e] only if [cancel e] is [true]. Otherwise it was
-          resumed, and the resumer is about to be called. *)
 }
+(** {!Concord.Tools.Host_kit.spinning}. *)
 
 val suspend : Spin.t -> host -> ('a Concord_suspend.resumer -> 'a option) -> 'a
 (** [suspend spin host block] is [host.suspend block], except that the task may

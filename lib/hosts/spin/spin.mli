@@ -1,11 +1,5 @@
-(** Decides whether to spin before sleeping, and for how long.
-
-    A message between two domains spends most of its time in waking a thread
-    that sleeps. So a loop, a thread or a task spins for a while before it
-    sleeps, unless there is no other core that could make something ready
-    meanwhile. It learns from its last waits. After it has spun in vain [n]
-    times in a row (up to 9), it does not spin in the next 2{^ n} - 1 waits. If
-    spinning gained something, [n] is halved, and the next wait spins again.
+(** Decides whether a loop, a thread or a task spins before it sleeps, and for
+    how long. {!Concord.Tools.Host_kit.Spin} describes this for loops.
 
     With [CONCORD_SPIN=0] in the environment nothing spins. A value other than
     [0] and [1] ends the program with [Failure] when it starts. *)
@@ -17,13 +11,7 @@ type t
 val create : unit -> t
 
 val until : ?prepare:(unit -> unit) -> t -> (unit -> bool) -> bool
-(** [until ~prepare t ready] calls [prepare ()], and then calls [ready ()] up to
-    2,000 times, until it is [true], and returns whether it was. That takes 30
-    to 70 microseconds at most, which is longer than it takes to wake a thread.
-    [ready] has to be cheap. If the caller should not spin, [until] calls
-    neither. Other threads of the domain that are ready run meanwhile.
-
-    - {b Raises} [e] if [prepare ()] or [ready ()] raises [e]. *)
+(** {!Concord.Tools.Host_kit.Spin.until}. *)
 
 val until_resumed : is_gain:(unit -> bool) -> t -> (unit -> bool) -> bool
 (** [until_resumed ~is_gain t ready] is [until t ready], but a spin that ends
