@@ -141,16 +141,30 @@ type closure = { code : int }
 let[@inline] same_code f g =
   (Obj.magic f : closure).code == (Obj.magic g : closure).code
 
+(* Tells whether an unhandled effect is the caller's own, without keeping the effect's function
+   alive. The other fields of a closure are its variables and integers, and its code, which is
+   only compared. *)
+let is_closed_over f v =
+  let f = Obj.repr f and v = Obj.repr v in
+  let rec is_among n =
+    n > 0 && (Obj.field f (n - 1) == v || is_among (n - 1))
+  in
+  Obj.tag f = Obj.closure_tag && is_among (Obj.size f)
+
 (* Two functions with different code, whose closures also have fields. *)
 let[@inline never] adder n = Sys.opaque_identity (fun m -> m + n)
 let[@inline never] multiplier n = Sys.opaque_identity (fun m -> m * n)
+let[@inline never] getter v = Sys.opaque_identity (fun () -> !v)
 
-let check ~same_code =
+let check ~same_code ~is_closed_over =
   let plus_1 = adder 1 and plus_2 = adder 2 and times_2 = multiplier 2 in
+  let got = ref 0 and other = ref 0 in
   if
     (not (same_code plus_1 plus_1))
     || (not (same_code plus_1 plus_2))
     || same_code plus_2 times_2
+    || (not (is_closed_over (getter got) got))
+    || is_closed_over (getter got) other
   then
     failwith
       "Concord: this compiler represents functions in an unknown way, so \
@@ -158,4 +172,4 @@ let check ~same_code =
 
 (* Some compilers, for example to JavaScript, have no such field. All closures would then seem
    to have the same code, and the wrong scheduler would suspend tasks. *)
-let () = check ~same_code
+let () = check ~same_code ~is_closed_over

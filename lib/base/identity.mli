@@ -93,8 +93,16 @@ val same_code : ('a -> 'b) -> ('a -> 'b) -> bool
 (** [same_code f g] is [true] if two closures of one argument run the same code.
 *)
 
-val check : same_code:((int -> int) -> (int -> int) -> bool) -> unit
-(** [check ~same_code] is the check that runs when the program starts.
+val is_closed_over : ('a -> 'b) -> 'c -> bool
+(** [is_closed_over f v] is [true] if [v] is a variable of the closure [f], and
+    [v] is a block that isn't a constant. *)
+
+val check :
+  same_code:((int -> int) -> (int -> int) -> bool) ->
+  is_closed_over:((unit -> int) -> int ref -> bool) ->
+  unit
+(** The check that runs when the program starts.
 
     - {b Raises} [Failure] if [same_code] can't tell whether two closures run
-      the same code. *)
+      the same code, or [is_closed_over] whether a value is a variable of one.
+*)

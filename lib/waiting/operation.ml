@@ -114,33 +114,41 @@ let[@inline never] undo_if_cancelled operation t arg v =
 let[@inline] resumed operation t arg v =
   if Overtaken.may_be () then undo_if_cancelled operation t arg v else v
 
-let[@inline never] suspend_slowly operation t block =
-  Reach.suspend_slowly (fun () -> [ target operation t ]) block
-
-let[@inline never] suspend_as_any_task operation t arg =
+let rec suspend_by (way : Reach.noted) operation t arg =
   let w = Waiter.make arg in
-  let block resumer = block operation t w resumer in
+  match way.suspend (fun resumer -> block operation t w resumer) with
+  | v -> resumed operation t arg v
+  | exception Reach.Elsewhere -> suspend_by Reach.by_search operation t arg
+  | exception e -> withdraw_and_raise operation t w e
+[@@inline never]
+
+(* No variable holds the function that the task waits with. Otherwise the stack would keep it
+   alive while the task waits, which takes 48 bytes. If the effect comes back unhandled, the
+   task hasn't waited yet. *)
+let[@inline never] suspend_by_effect operation t arg =
+  let w = Waiter.make arg in
   match
-    if Observer.takes_slow_path () then suspend_slowly operation t block
-    else Reach.suspend_at_once block
+    Effect.perform
+      (Concord_suspend.Suspend (fun resumer -> block operation t w resumer))
   with
   | v -> resumed operation t arg v
+  | exception Effect.Unhandled (Concord_suspend.Suspend unhandled)
+    when Identity.is_closed_over unhandled w ->
+      suspend_by Reach.by_search operation t arg
   | exception e -> withdraw_and_raise operation t w e
 
-(* The same with less on the stack, because a new fiber of Eio can use about 160 bytes of it
-   before it is copied into a larger one. [Domain.DLS.get] takes 80 of them, so [noted] is
-   asked before anything else is on the stack. *)
-let[@inline never] suspend_as_noted (noted : Reach.noted) operation t arg =
-  let w = Waiter.make arg in
-  match noted.suspend (fun resumer -> block operation t w resumer) with
-  | v -> v
-  | exception Reach.Elsewhere -> suspend_as_any_task operation t arg
-  | exception e -> withdraw_and_raise operation t w e
+let[@inline never] slowly operation t =
+  let targets () = [ target operation t ] in
+  { Reach.suspend = (fun block -> Reach.suspend_slowly targets block) }
 
+(* A new fiber of Eio can use about 160 bytes of its stack before it is copied into a larger
+   one. [Domain.DLS.get] takes 80 of them, so [noted] is called before anything else is on the
+   stack. *)
 let suspend operation t arg =
-  if (not (Observer.takes_slow_path ())) && Reach.comes_back () then
-    suspend_as_noted (Reach.noted ()) operation t arg
-  else suspend_as_any_task operation t arg
+  if Observer.takes_slow_path () then
+    suspend_by (slowly operation t) operation t arg
+  else if Reach.comes_back () then suspend_by (Reach.noted ()) operation t arg
+  else suspend_by_effect operation t arg
 
 (* --- Spinning before ---------------------------------------------------------------- *)
 

@@ -37,6 +37,7 @@ let suspend_at_once = suspend
 type noted = { suspend : 'a. ('a resumer -> 'a option) -> 'a }
 
 let noted () = { suspend }
+let by_search = { suspend }
 
 exception Elsewhere
 

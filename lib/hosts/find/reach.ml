@@ -125,6 +125,8 @@ let[@inline never] suspend_unhandled block =
       Innermost.forget ();
       wait_unhandled block
 
+let by_search = { suspend = (fun block -> suspend_unhandled block) }
+
 (* The same as [perform (Wait block)], without a call and without allocating the request. *)
 let[@inline] suspend_at_once block =
   if comes_back () then suspend_unhandled block

@@ -41,7 +41,10 @@ type noted = Plugin.suspending = {
 val noted : unit -> noted
 (** If {!comes_back}, [(noted ()).suspend] does the same as {!suspend_at_once},
     with less on the stack of a task that waits. If it raises {!Elsewhere}, the
-    task has not waited, and has to call {!suspend_at_once}. *)
+    task has not waited, and has to continue with {!by_search}. *)
+
+val by_search : noted
+(** The part of {!suspend_at_once} for an effect that has no handler. *)
 
 val suspend_slowly : (unit -> Target.t list) -> ('a resumer -> 'a option) -> 'a
 (** The targets are those in which the task waits. They are asked for if waits

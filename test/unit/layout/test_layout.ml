@@ -5,11 +5,13 @@ module Identity = Concord__Identity
 
 (* --- Closures --------------------------------------------------------------- *)
 
-let same_code () = Identity.check ~same_code:Identity.same_code
+let check ?(same_code = Identity.same_code)
+    ?(is_closed_over = Identity.is_closed_over) () =
+  Identity.check ~same_code ~is_closed_over
 
-(* Runs the check as if closures had no field for their code, or shared none. *)
-let fails same_code () =
-  match Identity.check ~same_code with
+(* Runs the check as if closures were represented in another way. *)
+let fails check () =
+  match check () with
   | () -> Alcotest.fail "an unknown representation passes"
   | exception Failure message ->
       let is_ours = String.starts_with ~prefix:"Concord: this compiler" in
@@ -39,10 +41,12 @@ let () =
     [
       ( "closures",
         [
-          test "the compiler's" same_code;
-          test "all the same" (fails all_the_same);
-          test "none the same" (fails none_the_same);
-          test "by identity" (fails by_identity);
+          test "the compiler's" check;
+          test "all the same" (fails (check ~same_code:all_the_same));
+          test "none the same" (fails (check ~same_code:none_the_same));
+          test "by identity" (fails (check ~same_code:by_identity));
+          test "over everything" (fails (check ~is_closed_over:all_the_same));
+          test "over nothing" (fails (check ~is_closed_over:none_the_same));
         ] );
       ("slots", [ test "erased" erased ]);
     ]
