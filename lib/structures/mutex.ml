@@ -68,7 +68,8 @@ let lock_free t owner () = if try_lock_as t owner then Some () else None
 (* Spinning is worthwhile because an owner on another domain may unlock sooner than the caller
    could suspend and be woken. *)
 let lock_soon t owner =
-  Option.is_some (Operation.spin Spin.mutex lock_free t owner ())
+  Domains.were_spawned ()
+  && Option.is_some (Operation.spin Spin.mutex lock_free t owner ())
 
 let try_lock_soon t =
   let owner = Holders.caller () in

@@ -379,7 +379,11 @@ let[@inline never] spin_then_put t v =
   | Some () -> ()
   | None -> Operation.suspend putting t v
 
-let put t v = if not (try_put t v) then spin_then_put t v
+let put t v =
+  if not (try_put t v) then
+    if Operation.may_spin () then spin_then_put t v
+    else Operation.suspend putting t v
+
 let put_evt t v = Event.make putting t v
 
 (* --- Taking and putting --------------------------------------------------- *)
