@@ -68,11 +68,22 @@ let awaiting =
 
 (* --- Resolving ------------------------------------------------------------ *)
 
+(* The same as [settle_step] for one waiter, which is most common. Unbroken between the change
+   and the resumption. *)
+let[@inline never] settle_one t before w outcome =
+  let counts = Step.counts w in
+  if not (Atomic.compare_and_set t before outcome) then
+    Step.perform t settle_step outcome
+  else if Waiter.resume w (Ok ()) || counts then 1
+  else 0
+
 let settle t outcome =
   match Atomic.get t with
   | Waiting waiters as before
     when Waiters.is_empty waiters && Atomic.compare_and_set t before outcome ->
       0
+  | Waiting waiters as before when Waiters.size waiters = 1 ->
+      settle_one t before (Waiters.head waiters) outcome
   | Waiting _ -> Step.perform t settle_step outcome
   | Value _ | Failed _ -> was_resolved
 

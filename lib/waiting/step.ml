@@ -26,11 +26,13 @@ and ('s, 'r) next =
 let finished = Done ()
 
 (* A cancelled task that is not unwound yet counts as resumed, although its waiter refuses. *)
+let counts w = Waiter.is_live w && not (Waiter.is_alternative w)
+
 let rec resume_each waiters outcome resumed next =
   match waiters with
   | [] -> next resumed
   | w :: others ->
-      let waits = Waiter.is_live w && not (Waiter.is_alternative w) in
+      let waits = counts w in
       let answered accepted =
         let resumed = if accepted || waits then resumed + 1 else resumed in
         resume_each others outcome resumed next

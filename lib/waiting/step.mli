@@ -156,6 +156,10 @@ val resume_and_count :
     A cancelled task that is not unwound yet counts. An alternative counts only
     if its choice took it. *)
 
+val counts : _ Waiter.t -> bool
+(** [counts w] is [true] if {!resume_and_count} counts [w] even if it refuses.
+*)
+
 (** {2 Performing a step}
 
     Use {!surely} in functions that give back what the task holds, such as
