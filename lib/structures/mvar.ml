@@ -130,28 +130,28 @@ let rec give result v : _ -> _ Step.t = function
   | Held { line; putters; _ }
     when is_coming line || Waiters.is_empty line.takers ->
       Return (Full (v, putters, line), result)
-  | Held { by; line; putters } ->
-      let w = Waiters.head line.takers in
-      if is_to_be_nudged w line then
-        Hand_over
-          {
-            state = Full (v, putters, nudged w line);
-            waiter = w;
-            outcome = Nudge.outcome;
-            accepted = Done result;
-            refused = Then (give_up result);
-          }
-      else
-        let accepted, by =
-          match w.arg.purpose with
-          | Take -> (Step.Then (vacate result), by)
-          | Read -> (Again, by)
-          | Hold by ->
-              (* the resumed task becomes the holder *) (Done result, by)
-        in
-        let state = Held { by; line = without_first line; putters } in
-        Hand_over
-          { state; waiter = w; outcome = Ok v; accepted; refused = Again }
+  | Held { by; line; putters } -> give_taker result v by line putters
+
+and[@inline never] give_taker result v by line putters : _ Step.t =
+  let w = Waiters.head line.takers in
+  if is_to_be_nudged w line then
+    Hand_over
+      {
+        state = Full (v, putters, nudged w line);
+        waiter = w;
+        outcome = Nudge.outcome;
+        accepted = Done result;
+        refused = Then (give_up result);
+      }
+  else
+    let accepted, by =
+      match w.arg.purpose with
+      | Take -> (Step.Then (vacate result), by)
+      | Read -> (Again, by)
+      | Hold by -> (* the resumed task becomes the holder *) (Done result, by)
+    in
+    let state = Held { by; line = without_first line; putters } in
+    Hand_over { state; waiter = w; outcome = Ok v; accepted; refused = Again }
 
 (* The nudged task doesn't come. *)
 and give_up result : _ -> _ Step.t = function

@@ -248,6 +248,19 @@ and serve_head s waiters first rare =
    so the step starts again. That is correct only if the first attempt has left the known
    holders as a repeated one needs them: all permits are given, or no holder is known. *)
 and give request s : _ Step.t =
+  if s.rare == plain && s.free = 0 && not (Waiters.is_empty s.first) then
+    let w = Waiters.head s.first in
+    if
+      w.arg.amount = request.amount
+      && w.arg.owner == Holders.unknown
+      && Waiter.is_live w
+      && not (Nudge.is_due w.arg.comes)
+    then pass_on w 0 (Waiters.tail s.first) plain
+    else give_more request s
+  else give_more request s
+
+(* Apart from [give], which needs little stack without this. *)
+and[@inline never] give_more request s : _ Step.t =
   if Waiters.is_empty s.first then serve (left request s)
   else
     let w = Waiters.head s.first and rare = without_known request s.rare in
@@ -257,16 +270,12 @@ and give request s : _ Step.t =
       && (request.amount = all || are_unknown w.arg s.rare)
       && Waiter.is_live w
       && not (is_to_be_nudged w.arg rare)
-    then
-      Hand_over
-        {
-          state = state s.free (Waiters.tail s.first) (and_known w.arg rare);
-          waiter = w;
-          outcome = Ok ();
-          accepted = Step.finished;
-          refused = Again;
-        }
+    then pass_on w s.free (Waiters.tail s.first) (and_known w.arg rare)
     else serve (left request s)
+
+and[@inline never] pass_on waiter free first rare : _ Step.t =
+  let state = state free first rare and accepted = Step.finished in
+  Hand_over { state; waiter; outcome = Ok (); accepted; refused = Again }
 
 and give_part amount s : _ Step.t =
   serve (state (s.free + amount) s.first s.rare)

@@ -125,36 +125,26 @@ let must_not_wait () =
 
 let[@inline] follow owed chain next =
   chain.next <- next;
-  owed.tries <- 0
+  owed.tries <- 0;
+  true
 
-(* Calls the step of the chain until a commit succeeds. Returns [false] if the step has to
-   wait, or raises. *)
+(* Calls the step of the chain until a commit succeeds, that is, until no other task changes
+   the word first. Returns [false] if the step has to wait, or raises. *)
 let rec step_on owed chain pauses =
   let before = Atomic.get chain.word in
   match chain.step before with
   | Return (after, result) ->
       let next = Done result in
-      if commit chain.word before after then begin
-        follow owed chain next;
-        true
-      end
-      else (* another task changed the word first *)
-        step_on owed chain (Backoff.wait pauses)
+      (commit chain.word before after && follow owed chain next)
+      || step_on owed chain (Backoff.wait pauses)
   | Become (after, next) ->
-      if commit chain.word before after then begin
-        follow owed chain next;
-        true
-      end
-      else (* another task changed the word first *)
-        step_on owed chain (Backoff.wait pauses)
+      (commit chain.word before after && follow owed chain next)
+      || step_on owed chain (Backoff.wait pauses)
   | Hand_over { state; waiter; outcome; accepted; refused } ->
-      if commit chain.word before state then begin
-        follow owed chain
-          (if resume owed waiter outcome then accepted else refused);
-        true
-      end
-      else (* another task changed the word first *)
-        step_on owed chain (Backoff.wait pauses)
+      commit chain.word before state
+      && follow owed chain
+           (if resume owed waiter outcome then accepted else refused)
+      || step_on owed chain (Backoff.wait pauses)
   | Wait -> false
   | Raise e ->
       note owed e;
@@ -241,58 +231,6 @@ let owing word = function
 
 (* --- Performing a step -------------------------------------------------------- *)
 
-(* The chain that follows from the first commit is allocated before that commit. Most often
-   nothing follows. *)
-let rec attempt_again : type s x r.
-    s Atomic.t -> (x -> s -> (s, r) t) -> x -> int -> r option =
- fun word step x pauses ->
-  let before = Atomic.get word in
-  match step x before with
-  | Wait -> None
-  | Raise e ->
-      Observer.raises e word;
-      raise e
-  | Return (after, result) ->
-      let result = Some result in
-      if commit word before after then result
-      else (* another task changed the word first *)
-        attempt_again word step x (Backoff.wait pauses)
-  | Become (after, next) ->
-      let owed = owe (chain word next step x) in
-      if commit word before after then settle owed
-      else (* another task changed the word first *)
-        attempt_again word step x (Backoff.wait pauses)
-  | Hand_over
-      { state; waiter; outcome; accepted = Done result; refused = Again } ->
-      let result = Some result in
-      if not (commit word before state) then
-        (* another task changed the word first *)
-        attempt_again word step x (Backoff.wait pauses)
-      else if Waiter.resume waiter outcome then result
-      else (* the waiter refused, so nothing else has changed *)
-        attempt_again word step x pauses
-  | Hand_over { state; waiter; outcome; accepted; refused } ->
-      let again =
-        match (accepted, refused) with
-        | (Then _ | Done _), (Then _ | Done _) -> never
-        | _ -> step x
-      in
-      let chain = { word; step = again; next = accepted; outer = First } in
-      let owed = owe chain in
-      if commit word before state then begin
-        if not (resume owed waiter outcome) then chain.next <- refused;
-        settle owed
-      end
-      else (* another task changed the word first *)
-        attempt_again word step x (Backoff.wait pauses)
-
-let[@inline] attempt word step x = attempt_again word step x Backoff.first
-
-let perform word step x =
-  match attempt word step x with
-  | Some result -> result
-  | None -> must_not_wait ()
-
 let rec surely_owed word step x =
   match owe { word; step = step x; next = Again; outer = First } with
   | owed -> pay owed
@@ -312,6 +250,21 @@ let[@inline never] surely_then word step x before after next =
   | _ -> Sys.opaque_identity (surely_owed word step x)
   | exception e -> Sys.opaque_identity (surely_then_raise word step x e)
 
+let follow step state = step state
+
+(* What follows a hand-over is mostly one commit. Until then all of it is owed, from the change
+   on, so this function neither begins with a poll nor allocates before. *)
+let[@inline never] hand_over word waiter outcome yes no =
+  match Waiter.resume waiter outcome with
+  | exception e -> Some (surely_then_raise word follow yes e)
+  | accepted -> (
+      let step = if accepted then yes else no in
+      let before = Atomic.get word in
+      match step before with
+      | Return (after, result) when commit word before after -> Some result
+      | exception e -> Some (surely_then_raise word follow step e)
+      | _ -> Some (surely_owed word follow step))
+
 (* Mostly one commit is the whole operation. Until that commit, the whole operation is owed. *)
 let[@inline never] surely_at_once word step x =
   let before = Atomic.get word in
@@ -326,6 +279,58 @@ let[@inline never] surely_at_once word step x =
   | Wait | Raise _ | Return _ | Hand_over _ ->
       Sys.opaque_identity (surely_owed word step x)
   | exception e -> Sys.opaque_identity (surely_then_raise word step x e)
+
+let rec attempt_again : type s x r.
+    s Atomic.t -> (x -> s -> (s, r) t) -> x -> int -> r option =
+ fun word step x pauses ->
+  let before = Atomic.get word in
+  match step x before with
+  | Wait -> None
+  | Raise e ->
+      Observer.raises e word;
+      raise e
+  | Return (after, result) ->
+      let result = Some result in
+      if commit word before after then result
+      else (* another task changed the word first *)
+        attempt_again word step x (Backoff.wait pauses)
+  | Hand_over
+      { state; waiter; outcome; accepted = Done result; refused = Again } ->
+      let result = Some result in
+      if not (commit word before state) then
+        (* another task changed the word first *)
+        attempt_again word step x (Backoff.wait pauses)
+      else if Waiter.resume waiter outcome then result
+      else (* the waiter refused, so nothing else has changed *)
+        attempt_again word step x pauses
+  | (Become _ | Hand_over _) as answer ->
+      attempt_more word step x pauses before answer
+
+(* Apart from [attempt_again], which needs little stack without this. *)
+and attempt_more : type s x r.
+    s Atomic.t -> (x -> s -> (s, r) t) -> x -> int -> s -> (s, r) t -> r option
+    =
+ fun word step x pauses before -> function
+  | Become (after, next) ->
+      (* the chain is allocated before the commit *)
+      let owed = owe (chain word next step x) in
+      if commit word before after then settle owed
+      else (* another task changed the word first *)
+        attempt_again word step x (Backoff.wait pauses)
+  | Hand_over { state; waiter; outcome; accepted = Then yes; refused = Then no }
+    ->
+      if commit word before state then hand_over word waiter outcome yes no
+      else (* another task changed the word first *)
+        attempt_again word step x (Backoff.wait pauses)
+  | _ -> settle (owe { word; step = step x; next = Again; outer = First })
+[@@inline never]
+
+let[@inline] attempt word step x = attempt_again word step x Backoff.first
+
+let perform word step x =
+  match attempt word step x with
+  | Some result -> result
+  | None -> must_not_wait ()
 
 (* None of these functions ends in a call of another one, so none begins with a poll. At such a
    poll, a handler could raise before anything is recorded as owed. *)

@@ -117,8 +117,14 @@ let rec rest_of_many = function
       rest_of_many (Many { front = turn turned; back; size; withdrawn })
   | Empty | Many { front = []; _ } ->
       invalid_arg "Waiters.tail: the queue is empty"
+[@@inline never]
 
-let[@inline] tail q = match q with One _ -> Empty | _ -> rest_of_many q
+let[@inline never] tail_of_many = function
+  | Many { front = _ :: (_ :: _ as front); back; size; withdrawn = 0 } ->
+      Many { front; back; size = size - 1; withdrawn = 0 }
+  | q -> rest_of_many q
+
+let[@inline] tail q = match q with One _ -> Empty | _ -> tail_of_many q
 
 (* The waiter that came last is often the one that leaves, for example if a task waits behind
    others with a timeout. In that case nothing of it stays in the queue. *)
