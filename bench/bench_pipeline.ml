@@ -105,14 +105,19 @@ let in_pool { parse; worker; aggregate } =
 
 (* Only the workers are in the pool, which has two domains of its own. *)
 let beside_pool { parse; worker; aggregate } =
-  Concord_domainslib.with_pool ~num_domains:2 (fun pool ->
-      let submit _ = Concord_domainslib.submit pool worker in
-      let all = List.init workers submit in
-      Host.fifo.run (fun fork ->
-          fork parse;
-          let ns = aggregate () in
-          List.iter Concord.Promise.await all;
-          ns))
+  let pool = Task.setup_pool ~num_domains:2 () in
+  Concord_domainslib.attach pool;
+  let submit _ = Concord_domainslib.submit pool worker in
+  let all = List.init workers submit in
+  let ns =
+    Host.fifo.run (fun fork ->
+        fork parse;
+        let ns = aggregate () in
+        List.iter Concord.Promise.await all;
+        ns)
+  in
+  Task.teardown_pool pool;
+  ns
 
 (* The same in Eio. Each domain of its pool runs two of the workers. *)
 let beside_executor_pool { parse; worker; aggregate } =

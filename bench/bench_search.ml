@@ -145,28 +145,23 @@ let in_order () =
   let next = Atomic.make 0 in
   fun () -> Atomic.fetch_and_add next 1
 
-(* A pool does not cancel its tasks. Tasks that have not started are withdrawn, and the others
-   check whether the promise is filled. *)
+(* A pool does not cancel its tasks, so they check whether the promise is filled. *)
 let in_pool pool () =
   let open Concord in
   let answer = Promise.create () in
   let pause () = if Promise.is_resolved answer then raise_notrace Stopped in
   let next = in_order () in
   let job () =
-    match search_subtree pause (next ()) with
+    match
+      pause ();
+      search_subtree pause (next ())
+    with
     | found -> if found <> none then Promise.fill answer found
     | exception Stopped -> ()
   in
-  let jobs =
-    List.init subtrees (fun _ ->
-        Concord_domainslib.submit_stoppable pool (fun _ -> job ()))
-  in
+  let jobs = List.init subtrees (fun _ -> Concord_domainslib.submit pool job) in
   let found = Promise.await answer in
-  List.iter (fun (_, cancel) -> ignore (cancel () : bool)) jobs;
-  List.iter
-    (fun (ended, _) ->
-      try Promise.await ended with Concord_domainslib.Cancelled -> ())
-    jobs;
+  List.iter Promise.await jobs;
   found
 
 (* --- Domainslib's own ----------------------------------------------------- *)

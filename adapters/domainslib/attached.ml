@@ -7,17 +7,10 @@ let invalid name message =
 
 module Private = Concord.Private
 module Identity = Private.Identity
-module Promise = Concord.Promise
-module Event = Concord.Event
 module Who = Private.Who
 
 (* Belongs to a pool, but doesn't keep the pool alive. *)
-type attachment = {
-  pool : Task.pool;
-  name : string option;
-  porter : Porter.t;
-  stop : unit Promise.t;  (** Filled when all jobs are asked to stop. *)
-}
+type attachment = { pool : Task.pool; name : string option; porter : Porter.t }
 
 (* A list is enough, because programs have few pools. A thread adds to it only while it holds
    [mutex]. *)
@@ -33,7 +26,7 @@ let attachment_of pool = List.find_map (attached_to pool) (Atomic.get entries)
 let name_of pool = Option.bind (attachment_of pool) (fun { name; _ } -> name)
 
 let add pool name porter =
-  let attachment = { pool; name; porter; stop = Promise.create () } in
+  let attachment = { pool; name; porter } in
   let entry = Identity.attach pool attachment in
   let is_used entry = not (Identity.is_useless entry) in
   Atomic.set entries (entry :: List.filter is_used (Atomic.get entries));
@@ -206,52 +199,15 @@ let attachment_for_a_job name pool =
        num_domains:1 or more, or call this inside of Domainslib.Task.run";
   attachment
 
-let post_to { pool; porter; _ } job =
+let post name pool job =
+  let { porter; _ } = attachment_for_a_job name pool in
   Porter.post porter job;
   if not (Porter.is_alive pool) then Porter.lose porter
-
-let post name pool job = post_to (attachment_for_a_job name pool) job
-
-let post_with_token name pool make =
-  let attachment = attachment_for_a_job name pool in
-  post_to attachment (make (Token.create ~pool:attachment.stop))
 
 (* --- Tearing down --------------------------------------------------------- *)
 
 let drain pool =
   Option.iter (fun { porter; _ } -> Porter.drain porter) (attachment_of pool)
-
-let drain_within seconds porter =
-  let over = Promise.create () in
-  let await drained =
-    Event.select
-      [
-        Event.wrap (Promise.await_evt drained) (fun () -> true);
-        Event.wrap (Promise.await_evt over) (fun () -> false);
-      ]
-  in
-  let fill () = ignore (Promise.try_fill over () : bool) in
-  let forget =
-    if seconds = Float.infinity then ignore
-    else Private.Timer.after seconds fill
-  in
-  let is_drained = Porter.drain_by await porter in
-  forget ();
-  is_drained
-
-let all_end ~grace pool =
-  match attachment_of pool with
-  | None -> true
-  | Some { porter; stop; _ } ->
-      drain_within grace porter
-      || begin
-        ignore (Promise.try_fill stop () : bool);
-        drain_within grace porter
-      end
-      || begin
-        Porter.lose porter;
-        false
-      end
 
 let teardown name pool =
   if not (Porter.is_alive pool) then invalid name "the pool was torn down";

@@ -12,14 +12,5 @@ val known_job :
 val post : string -> Domainslib.Task.pool -> Porter.job -> unit
 (** Attaches the pool first, if it has no porter. *)
 
-val post_with_token :
-  string -> Domainslib.Task.pool -> (Token.t -> Porter.job) -> unit
-
 val drain : Domainslib.Task.pool -> unit
-
-val all_end : grace:float -> Domainslib.Task.pool -> bool
-(** [all_end ~grace pool] waits [grace] seconds for the jobs, then tells them to
-    stop, and waits as long again. It is [false] if jobs are left, which have
-    failed with {!Porter.Torn_down}. *)
-
 val teardown : string -> Domainslib.Task.pool -> unit

@@ -16,9 +16,8 @@ exception Torn_down
    Left by     To                      By whom
    post        one job more            any thread, which then calls [wake]
    take        without the oldest job  a turn, which then starts the job
-   lose        without jobs, closed    any thread, when the pool has been torn down or is
-                                       given up. It then fails these jobs, and no job is
-                                       added after that
+   lose        without jobs, closed    any thread, when the pool has been torn down. It then
+                                       fails these jobs, and no job is added after that
    block       another [wake]          the porter, if it has submitted a turn for
                                        each job
 
@@ -134,24 +133,17 @@ let finish porter job =
   if Option.is_some (Atomic.get porter.drained) then
     ignore (insist wake_if_drained porter : bool)
 
-let rec drain_by await porter =
-  is_drained porter
-  ||
-  match Atomic.get porter.drained with
-  | Some p ->
-      ignore (wake_if_drained porter : bool);
-      await p && drain_by await porter
-  | None ->
-      let waiting = Some (Promise.create ()) in
-      ignore (Atomic.compare_and_set porter.drained None waiting : bool);
-      drain_by await porter
-
-let drain porter =
-  let await p =
-    Promise.await p;
-    true
-  in
-  ignore (drain_by await porter : bool)
+let rec drain porter =
+  if not (is_drained porter) then begin
+    (match Atomic.get porter.drained with
+    | Some p ->
+        ignore (wake_if_drained porter : bool);
+        Promise.await p
+    | None ->
+        let waiting = Some (Promise.create ()) in
+        ignore (Atomic.compare_and_set porter.drained None waiting : bool));
+    drain porter
+  end
 
 (* --- From the inbox to the pool ------------------------------------------- *)
 
@@ -294,12 +286,14 @@ let work promise f =
 let job work = { work = Some work; counts = true }
 let job_aside work = { work = Some work; counts = false }
 
-let cancellable ~cancelled promise f =
+exception Withdrawn
+
+let cancellable promise f =
   let { start; fail } = work promise f in
   (* The start and the cancellation of the job race for this decision. *)
   let taken = Decision.create () in
   let take () = Decision.decide taken (Ok ()) in
   let start () = if take () then start () in
   let fail_now = Promise.try_fail promise in
-  let cancel () = take () && insist fail_now cancelled in
+  let cancel () = take () && insist fail_now Withdrawn in
   (job { start; fail }, cancel)

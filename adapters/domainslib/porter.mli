@@ -24,10 +24,9 @@ val job_aside : work -> job
 val work : 'a Concord.Promise.t -> (unit -> 'a) -> work
 (** Resolves the promise. *)
 
-val cancellable :
-  cancelled:exn -> 'a Concord.Promise.t -> (unit -> 'a) -> job * (unit -> bool)
-(** {!work} with a function that cancels it. If the function is called before
-    the job starts, the promise fails with [cancelled], and the result is
+val cancellable : 'a Concord.Promise.t -> (unit -> 'a) -> job * (unit -> bool)
+(** {!work} with a function that withdraws it. If the function is called before
+    the job starts, the promise fails, the job never starts, and the result is
     [true]. *)
 
 val post : t -> job -> unit
@@ -36,14 +35,9 @@ val post : t -> job -> unit
 val drain : t -> unit
 (** Waits for a moment at which as many jobs have ended as were posted. *)
 
-val drain_by : (unit Concord.Promise.t -> bool) -> t -> bool
-(** {!drain}, where the function awaits a promise. It is [false] as soon as that
-    returns [false], because it does not wait any longer. *)
-
 val lose : t -> unit
-(** Call it when the pool has been torn down, or no code will wait for its jobs
-    any more. Each job that has not ended fails with {!Torn_down}, and counts as
-    ended. So do jobs that are posted later. *)
+(** Call it when the pool has been torn down. Each job that has not ended fails
+    with {!Torn_down}, and counts as ended. So do jobs that are posted later. *)
 
 (** {2 The porter} *)
 

@@ -57,6 +57,8 @@ let in_lwt pool =
   Lwt.return_unit
 
 let () =
-  Concord_domainslib.with_pool ~num_domains:2 @@ fun pool ->
+  let pool = Domainslib.Task.setup_pool ~num_domains:2 () in
+  Concord_domainslib.attach pool;
   in_eio pool;
-  in_lwt pool
+  in_lwt pool;
+  Concord_domainslib.teardown pool

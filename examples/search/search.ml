@@ -3,7 +3,7 @@
    The program places n queens on a board so that no two attack each other. Each task of the
    pool tries the boards with one position of the first queen. One solution is enough, so the
    task that finds it fills a promise, and the other tasks check that promise now and then. A
-   client waits in Eio, and gives up when its time is over. *)
+   client waits in Eio. When its time is over, it fills the promise itself. *)
 
 open Concord
 
@@ -29,25 +29,25 @@ let rec place check n queens =
     List.find_map with_queen (List.init n Fun.id)
   end
 
-exception Found_elsewhere
+exception Stop
 
 (* Returns [None] if there is no solution. *)
 let solve pool n =
-  let solution = Promise.create () in
-  Concord_domainslib.run_stoppable pool @@ fun token ->
-  let check () =
-    Concord_domainslib.check token;
-    if Promise.is_resolved solution then raise Found_elsewhere
-  in
+  let answer = Promise.create () in
+  let resolve found = ignore (Promise.try_fill answer found : bool) in
+  let check () = if Promise.is_resolved answer then raise Stop in
   let search first () =
     match place check n [ first ] with
-    | Some queens -> ignore (Promise.try_fill solution queens : bool)
-    | None | (exception Found_elsewhere) -> ()
+    | Some queens -> resolve (Some queens)
+    | None | (exception Stop) -> ()
   in
-  let searches = List.init n search in
-  ignore
-    (Promise.await (Concord_domainslib.submit_all pool searches) : unit list);
-  match Promise.peek solution with Some (Ok queens) -> Some queens | _ -> None
+  let searches = Concord_domainslib.submit_all pool (List.init n search) in
+  let all_have_ended () = ignore (Promise.await searches : unit list) in
+  Fun.protect all_have_ended ~finally:(fun () ->
+      (* If the client gives up, it waits until its tasks have stopped. *)
+      resolve None;
+      Tasks.protect all_have_ended);
+  Promise.await answer
 
 let show = function
   | Some queens -> String.concat " " (List.rev_map string_of_int queens)
@@ -57,8 +57,7 @@ let rec is_solution = function
   | [] -> true
   | queen :: rest -> (not (is_attacked rest queen)) && is_solution rest
 
-let () =
-  Concord_domainslib.with_pool ~num_domains:2 @@ fun pool ->
+let main pool =
   Eio_main.run @@ fun _ ->
   Printf.printf "3 queens: %s\n" (show (solve pool 3));
   let eight = Option.get (solve pool 8) in
@@ -69,3 +68,9 @@ let () =
   Printf.printf "200 queens in time: %b\n" (Option.is_some late);
   let idle = Concord_domainslib.run pool (fun () -> "the pool is free") in
   print_endline idle
+
+let () =
+  let pool = Domainslib.Task.setup_pool ~num_domains:2 () in
+  Concord_domainslib.attach pool;
+  main pool;
+  Concord_domainslib.teardown pool

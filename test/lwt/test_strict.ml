@@ -82,7 +82,7 @@ let all_are_refused () =
 let elsewhere () =
   Eio_main.run (fun _ -> all_are_refused ());
   Concord_fifo.run all_are_refused;
-  Concord_domainslib.with_pool ~num_domains:1 (fun pool ->
+  Attached_pools.with_pool (fun pool ->
       Promise.await (Concord_domainslib.submit pool all_are_refused))
 
 (* Before a loop, in a loop, in direct style, and in a loop that runs in a fiber. *)

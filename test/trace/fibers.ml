@@ -8,7 +8,7 @@ let rec slow_fib n = if n < 2 then n else slow_fib (n - 1) + slow_fib (n - 2)
 
 let () =
   Eio_main.run @@ fun _ ->
-  Concord_domainslib.with_pool ~num_domains:2 @@ fun pool ->
+  Attached_pools.with_pool ~num_domains:2 @@ fun pool ->
   let ask n =
     let promise =
       Concord_domainslib.submit pool (fun () ->

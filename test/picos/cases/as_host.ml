@@ -29,8 +29,7 @@ let in_pool =
     name = "Domainslib";
     run =
       (fun f ->
-        Concord_domainslib.with_pool ~num_domains:1 (fun pool ->
-            Concord_domainslib.run pool f));
+        Attached_pools.with_pool (fun pool -> Concord_domainslib.run pool f));
   }
 
 let in_fifo = { name = "Fifo"; run = (fun f -> Concord_fifo.run f) }

@@ -7,7 +7,7 @@ type place = { name : string; run : (unit -> unit) -> unit }
 let eio f = Eio_main.run (fun _ -> f ())
 
 let pool f =
-  Concord_domainslib.with_pool ~num_domains:1 (fun pool ->
+  Attached_pools.with_pool (fun pool ->
       Concord_domainslib.run pool
         (Concord_test_hosts.Tasks_cases.with_backtraces f))
 

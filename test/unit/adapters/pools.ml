@@ -8,6 +8,7 @@ open Concord_domainslib
 
 exception Boom
 
+let with_pool = Attached_pools.with_pool
 let[@inline never] culprit () = if true then raise Boom
 let here () = (Domain.self () :> int)
 let ignore_job (_ : unit Promise.t) = ()

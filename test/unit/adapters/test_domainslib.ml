@@ -8,10 +8,6 @@ exception Boom
 
 let[@inline never] culprit () = if true then raise Boom
 let submit = Concord_domainslib.submit
-
-let submit_cancellable pool f =
-  Concord_domainslib.submit_stoppable pool (fun _ -> f ())
-
 let here () = (Domain.self () :> int)
 
 let with_pool ?(num_domains = 1) f =
@@ -121,57 +117,6 @@ let in_order () =
   let jobs = while_busy pool (fun () -> List.init 20 submit) in
   List.iter Promise.await jobs
 
-(* Cancelling *)
-
-let cancel_before_start () =
-  with_pool @@ fun pool ->
-  let ran = Atomic.make false in
-  while_busy pool (fun () ->
-      let p, cancel = submit_cancellable pool (fun () -> Atomic.set ran true) in
-      yes "it had not started" (cancel ());
-      raises "await" Concord_domainslib.Cancelled (fun () -> Promise.await p);
-      no "again" (cancel ()));
-  Promise.await (submit pool ignore);
-  no "it never runs" (Atomic.get ran)
-
-let cancel_after_start () =
-  with_pool @@ fun pool ->
-  let started = Promise.create () and gate = Promise.create () in
-  let job () =
-    Promise.fill started ();
-    Promise.await gate
-  in
-  let p, cancel = submit_cancellable pool job in
-  Promise.await started;
-  no "it has started" (cancel ());
-  Promise.fill gate 4;
-  int "its result" 4 (Promise.await p);
-  no "it has ended" (cancel ())
-
-let cancel_wakes_the_waiter () =
-  with_pool @@ fun pool ->
-  while_busy pool @@ fun () ->
-  Fifo.run @@ fun () ->
-  let p, cancel = submit_cancellable pool ignore in
-  let waiter =
-    Fifo.fork (fun () ->
-        raises "await" Concord_domainslib.Cancelled (fun () -> Promise.await p))
-  in
-  yes "cancel" (cancel ());
-  Fifo.join waiter
-
-let race_of_start_and_cancel () =
-  with_pool @@ fun pool ->
-  let ran = Atomic.make 0 and cancelled = ref 0 in
-  for _ = 1 to 500 do
-    let p, cancel = submit_cancellable pool (fun () -> Atomic.incr ran) in
-    if cancel () then incr cancelled;
-    match Promise.await p with
-    | () -> ()
-    | exception Concord_domainslib.Cancelled -> ()
-  done;
-  int "each one ran or was cancelled" 500 (Atomic.get ran + !cancelled)
-
 (* Misuse *)
 
 let torn_down () =
@@ -187,7 +132,6 @@ let torn_down () =
       f
   in
   check "submit" (fun () -> ignore (submit pool ignore));
-  check "submit_stoppable" (fun () -> ignore (submit_cancellable pool ignore));
   check "attach" (fun () -> Concord_domainslib.attach pool);
   let fresh = Pool.setup_pool ~num_domains:1 () in
   Pool.teardown_pool fresh;
@@ -311,14 +255,6 @@ let () =
           test "start in the order of submission" in_order;
           test "two pools" two_pools;
           test "a pool that is no longer used is collected" collected;
-        ] );
-      ( "cancel",
-        [
-          test "before the start: never runs" cancel_before_start;
-          test "after the start: no effect" cancel_after_start;
-          test "resumes its waiters" cancel_wakes_the_waiter;
-          test "racing with the start: it runs or is cancelled"
-            race_of_start_and_cancel;
         ] );
       ( "misuse",
         [

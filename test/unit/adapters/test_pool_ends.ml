@@ -8,8 +8,6 @@ module Pool = Domainslib.Task
 module Fifo = Concord_fifo
 open Concord_domainslib
 
-let submit_cancellable pool f = submit_stoppable pool (fun _ -> f ())
-
 (* --- drain, teardown ------------------------------------------------------- *)
 
 let with_own_pool ?(num_domains = 1) f =
@@ -60,15 +58,6 @@ let drains_all () =
     int "all" 0 (Atomic.get ended mod 63)
   done
 
-let drains_cancelled () =
-  with_own_pool @@ fun pool ->
-  let _, free = occupy pool in
-  let p, cancel = submit_cancellable pool ignore in
-  yes "cancel" (cancel ());
-  free ();
-  drain pool;
-  raises "await" Cancelled (fun () -> Promise.await p)
-
 let tears_down () =
   let pool = Pool.setup_pool ~num_domains:1 () in
   attach pool;
@@ -101,9 +90,6 @@ let suspended num_domains () =
   attach pool;
   let never = Promise.create () in
   let job = held pool never ignore in
-  let _, never_cancelled =
-    submit_cancellable pool (fun () -> Promise.await never)
-  in
   let all = submit_all pool [ (fun () -> Promise.await never) ] in
   int "runs" 1 (run pool (fun () -> 1));
   let waiter =
@@ -114,9 +100,8 @@ let suspended num_domains () =
   raises "submit_all" Torn_down (fun () -> Promise.await all);
   drain pool;
   waiter ();
-  no "cancel" (never_cancelled ());
   yes "says what to do"
-    (contains (Printexc.to_string Torn_down) "Concord_domainslib.with_pool")
+    (contains (Printexc.to_string Torn_down) "Concord_domainslib.drain")
 
 let suspended_in_run () =
   let pool = Pool.setup_pool ~num_domains:1 () in
@@ -173,7 +158,6 @@ let without_domains () =
   let check name f = raises name (no_domain name) (fun () -> f pool) in
   attach pool;
   check "submit" (fun pool -> ignore (submit pool ignore));
-  check "submit_stoppable" (fun pool -> ignore (submit_cancellable pool ignore));
   check "run" (fun pool -> run pool ignore);
   check "submit_all" (fun pool -> ignore (submit_all pool []));
   check "parallel_for" (fun pool ->
@@ -183,16 +167,6 @@ let without_domains () =
   int "inside of Task.run" 4 (Pool.run pool (fun () -> run pool (fun () -> 4)));
   check "submit" (fun pool -> ignore (submit pool ignore))
 
-let with_pool_of_none () =
-  List.iter
-    (fun num_domains ->
-      raises "with_pool"
-        (Invalid_argument
-           "Concord_domainslib.with_pool: num_domains must be at least 1, \
-            because the calling domain does not work for the pool") (fun () ->
-          with_pool ~num_domains ignore))
-    [ 0; -1 ]
-
 let () =
   Printexc.record_backtrace true;
   Check.run "Pools: the end"
@@ -201,7 +175,6 @@ let () =
         [
           test "drain" drains;
           test "drain: jobs that submit jobs" drains_all;
-          test "drain: jobs that were cancelled" drains_cancelled;
           test "teardown" tears_down;
           test "teardown on another domain" tears_down_elsewhere;
         ] );
@@ -212,6 +185,5 @@ let () =
           test "suspended in run" suspended_in_run;
           test "a job in progress keeps its result" in_progress;
         ] );
-      ( "no domain",
-        [ test "submit" without_domains; test "with_pool" with_pool_of_none ] );
+      ("no domain", [ test "submit" without_domains ]);
     ]

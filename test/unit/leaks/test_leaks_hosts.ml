@@ -121,7 +121,7 @@ let fibers_wait () =
    reported. When the first pool is made, its thread is the only other one. *)
 let pools_end () =
   for _ = 1 to 10 do
-    Concord_domainslib.with_pool ~num_domains:1 (fun pool ->
+    Attached_pools.with_pool (fun pool ->
         int "run" 1 (Concord_domainslib.run pool (fun () -> 1)));
     Gc.full_major ()
   done

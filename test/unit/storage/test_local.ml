@@ -20,8 +20,7 @@ let in_job f =
   Workers.with_workers ~domains:1 (fun workers -> Workers.run workers f)
 
 let in_pool f =
-  Concord_domainslib.with_pool ~num_domains:1 (fun pool ->
-      Concord_domainslib.run pool f)
+  Attached_pools.with_pool (fun pool -> Concord_domainslib.run pool f)
 
 let in_levels f = Concord_policies.Levels.run f
 let in_eio f = Eio_main.run (fun _ -> f ())
@@ -80,10 +79,6 @@ let others pool workers eio lwt : (string * ((unit -> bool) -> bool)) list =
     ("Concord_domainslib.run", fun f -> Concord_domainslib.run pool f);
     ( "Concord_domainslib.submit",
       fun f -> eventually (Concord_domainslib.submit pool f) );
-    ( "Concord_domainslib.submit_stoppable",
-      fun f ->
-        eventually
-          (fst (Concord_domainslib.submit_stoppable pool (fun _ -> f ()))) );
     ("Concord_eio.call", fun f -> Concord_eio.call eio (fun () -> f ()));
     ( "Concord_lwt.call",
       fun f ->
@@ -106,7 +101,7 @@ let others pool workers eio lwt : (string * ((unit -> bool) -> bool)) list =
 
 let with_others f =
   Workers.with_workers ~domains:1 @@ fun workers ->
-  Concord_domainslib.with_pool ~num_domains:1 @@ fun pool ->
+  Attached_pools.with_pool @@ fun pool ->
   Concord_eio.with_domain Eio_main.run (fun ~sw:_ _ -> ()) @@ fun eio ->
   Concord_lwt.with_domain (fun () -> Lwt.return_unit) @@ fun lwt ->
   f (others pool workers eio lwt)

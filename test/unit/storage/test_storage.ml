@@ -28,8 +28,7 @@ let concord_lwt start f = Concord_lwt.run (fun () -> start f)
 let lwt_main start f = Lwt_main.run (start f)
 
 let in_pool f =
-  Concord_domainslib.with_pool ~num_domains:1 (fun pool ->
-      Concord_domainslib.run pool f)
+  Attached_pools.with_pool (fun pool -> Concord_domainslib.run pool f)
 
 let with_policy (type p) (module P : Concord_policies.S with type priority = p)
     fs =

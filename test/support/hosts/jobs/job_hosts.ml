@@ -1,7 +1,7 @@
 open Concord
 open Test_host
 
-let with_pool f = Concord_domainslib.with_pool ~name:"workers" ~num_domains:2 f
+let with_pool f = Attached_pools.with_pool ~name:"workers" ~num_domains:2 f
 
 (* [start pool f] returns a promise that is filled when [f] has ended. *)
 let host name start =

@@ -1,5 +1,5 @@
-(** Pools of [Concord_domainslib], named [workers], with two domains. A body
-    runs in the calling thread, beside the pool. *)
+(** Attached pools, named [workers], with two domains. A body runs in the
+    calling thread, beside the pool. *)
 
 val with_pool : (Domainslib.Task.pool -> 'a) -> 'a
 

@@ -17,7 +17,7 @@ let cycles () = (Debug.report ()).cycles
 
 (* A system thread holds [a] and waits for [b]. A task of the pool does the reverse. *)
 let cycle ~inner () =
-  Concord_domainslib.with_pool ~num_domains:1 @@ fun pool ->
+  Attached_pools.with_pool @@ fun pool ->
   let a = named "a" and b = named "b" in
   let ready = Latch.create 2 in
   let both () =
@@ -47,7 +47,7 @@ let cycle ~inner () =
 
 (* The inner [protect] must keep the identity that the outer one gave the task. *)
 let nested () =
-  Concord_domainslib.with_pool ~num_domains:1 @@ fun pool ->
+  Attached_pools.with_pool @@ fun pool ->
   let a = named "a" and b = named "b" in
   Concord_domainslib.run pool (fun () ->
       Mutex.protect a (fun () ->
@@ -61,7 +61,7 @@ exception Boom
 
 (* The task's effects still reach its host, and exceptions keep their backtraces. *)
 let transparent () =
-  Concord_domainslib.with_pool ~num_domains:1 @@ fun pool ->
+  Attached_pools.with_pool @@ fun pool ->
   let m = named "m" and rw = Rwlock.create () and box = Mvar.create 0 in
   let promise = Promise.create () in
   let job =
@@ -84,7 +84,7 @@ let transparent () =
 
 (* Without [protect] the task is unknown, so the report must not claim a cycle. *)
 let unknown () =
-  Concord_domainslib.with_pool ~num_domains:1 @@ fun pool ->
+  Attached_pools.with_pool @@ fun pool ->
   let m = named "plain" in
   Concord_domainslib.run pool (fun () -> Mutex.lock m);
   let job = Concord_domainslib.submit pool (fun () -> Mutex.protect m ignore) in
@@ -96,7 +96,7 @@ let unknown () =
 (* Each [protect] in a task without identity makes a new identity, which ends with the
    function. *)
 let ended () =
-  Concord_domainslib.with_pool ~num_domains:1 @@ fun pool ->
+  Attached_pools.with_pool @@ fun pool ->
   let m = Mutex.create () in
   let in_a_task f =
     Concord_domainslib.run pool (fun () ->

@@ -58,10 +58,10 @@ let job_in_eio () =
       joined ~hosts:[ "domainslib"; "eio" ] fiber
         (Concord_domainslib.submit pool))
 
-let cancellable_job () =
-  Job_hosts.with_pool (fun pool ->
-      joined ~hosts:[ ""; "domainslib" ] thread (fun f ->
-          fst (Concord_domainslib.submit_stoppable pool (fun _ -> f ()))))
+let stoppable_job () =
+  Workers.with_workers ~domains:1 (fun workers ->
+      joined ~hosts:[ ""; "workers" ] thread (fun f ->
+          fst (Workers.submit_stoppable workers (fun _ -> f ()))))
 
 let domain_in_thread () = joined ~hosts:[ ""; "" ] thread Promise.in_domain
 
@@ -188,7 +188,7 @@ let () =
           test "a domain" domain_in_thread;
           test "a job, awaited in a thread" job_in_thread;
           test "a job, awaited in Eio" job_in_eio;
-          test "a job that can be cancelled" cancellable_job;
+          test "a job that can be told to stop" stoppable_job;
           test "resolved by another" resolved_early;
         ] );
       ( "ways out",
