@@ -65,20 +65,20 @@ let primes_below token n =
   in
   count 0 2
 
-(* The first of these events decides the outcome. If it isn't the job in the pool, that job is
-   told to stop. *)
+(* The first of these events decides the outcome. If it isn't the answer, the job is told to
+   stop, and the client need not wait until it does. *)
 let compute t job =
-  Tasks.any
+  let answer, stop =
+    Workers.submit_stoppable t.pool (fun token -> primes_below token job.n)
+  in
+  Fun.protect ~finally:(fun () -> ignore (stop () : bool)) @@ fun () ->
+  Event.select
     [
-      (fun () ->
-        Done
-          (Workers.run_stoppable t.pool (fun token -> primes_below token job.n)));
-      (fun () ->
-        Promise.await job.stopped;
-        Cancelled);
-      (fun () ->
-        Tasks.sleep t.options.limit;
-        Failed (Printf.sprintf "the job took longer than %g s" t.options.limit));
+      Event.wrap (Promise.await_evt answer) (fun primes -> Done primes);
+      Event.wrap (Promise.await_evt job.stopped) (fun () -> Cancelled);
+      Event.wrap (Event.timeout t.options.limit) (fun () ->
+          Failed
+            (Printf.sprintf "the job took longer than %g s" t.options.limit));
     ]
 
 (* --- The end of a job ------------------------------------------------------------ *)
