@@ -103,7 +103,7 @@ let in_pool { parse; worker; aggregate } =
   Task.teardown_pool pool;
   ns
 
-(* Only the workers are in the pool, which has two domains of its own. *)
+(* Only the second stage is in the pool, which has two domains of its own. *)
 let beside_pool { parse; worker; aggregate } =
   let pool = Task.setup_pool ~num_domains:2 () in
   Concord_domainslib.attach pool;
@@ -118,6 +118,16 @@ let beside_pool { parse; worker; aggregate } =
   in
   Task.teardown_pool pool;
   ns
+
+let beside_workers { parse; worker; aggregate } =
+  Concord.Workers.with_workers ~domains:2 (fun w ->
+      let submit _ = Concord.Workers.submit w worker in
+      let all = List.init workers submit in
+      Host.fifo.run (fun fork ->
+          fork parse;
+          let ns = aggregate () in
+          List.iter Concord.Promise.await all;
+          ns))
 
 (* The same in Eio. Each domain of its pool runs two of the workers. *)
 let beside_executor_pool { parse; worker; aggregate } =
@@ -169,6 +179,7 @@ let comparison case ~turns ~title =
         row "concord" "fifo" Bounded.stream (in_one Host.fifo);
         row "concord" "fifo+fifo" Bounded.stream (in_two Host.fifo);
         row "concord" "fifo+pool" Bounded.stream beside_pool;
+        row "concord" "fifo+workers" Bounded.stream beside_workers;
         row "concord" "pool" Bounded.stream in_pool;
         Case.row ~case ~impl:"domainslib" ~host:"pool" (Time (chunked ~turns));
         row "stdlib" "thread" (fun () -> Bounded.stdlib ()) (in_one Host.thread);

@@ -3,3 +3,11 @@
     ways to place the stages on schedulers and domains. *)
 
 val group : Case.group
+
+(** {2 Work} *)
+
+val turned : int -> int -> int
+(** [turned turns item] computes for that number of turns. *)
+
+val a_microsecond : int
+(** The number of turns that takes about 1 us. *)

@@ -35,6 +35,7 @@ let all =
       Bench_latency.group;
       Bench_threads.group;
       Bench_pipeline.group;
+      Bench_workers.group;
       Bench_policy.group;
     ]
 

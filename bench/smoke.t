@@ -967,6 +967,7 @@ These rows are measured:
   pipeline pipeline-empty concord fifo ns
   pipeline pipeline-empty concord fifo+fifo ns
   pipeline pipeline-empty concord fifo+pool ns
+  pipeline pipeline-empty concord fifo+workers ns
   pipeline pipeline-empty concord pool ns
   pipeline pipeline-empty domainslib pool ns
   pipeline pipeline-empty stdlib thread ns
@@ -979,10 +980,27 @@ These rows are measured:
   pipeline pipeline-work concord fifo ns
   pipeline pipeline-work concord fifo+fifo ns
   pipeline pipeline-work concord fifo+pool ns
+  pipeline pipeline-work concord fifo+workers ns
   pipeline pipeline-work concord pool ns
   pipeline pipeline-work domainslib pool ns
   pipeline pipeline-work stdlib thread ns
   pipeline pipeline-work concord thread ns
+  workers workers-one eio executor-pool ns
+  workers workers-one concord eio ns
+  workers workers-one concord fifo ns
+  workers workers-one concord thread ns
+  workers workers-one domainslib eio ns
+  workers workers-one domainslib thread ns
+  workers workers-one stdlib thread ns
+  workers workers-one lwt threads ns
+  workers workers-many eio executor-pool ns
+  workers workers-many concord eio ns
+  workers workers-many concord fifo ns
+  workers workers-many concord thread ns
+  workers workers-many domainslib eio ns
+  workers workers-many domainslib thread ns
+  workers workers-many stdlib thread ns
+  workers workers-many lwt threads ns
   policy policy-tree concord fifo ns
   policy policy-tree concord policies-fifo ns
   policy policy-tree concord policies-lifo ns
@@ -1110,7 +1128,7 @@ bench/groups.txt, which ./dev bench reads before it builds this, has all groups:
 An unknown group is reported before anything is measured:
 
   $ ./main.exe --smoke mvar no-such-group
-  bench: unknown group "no-such-group". The groups are mvar, cancel-cost, search, debug, suspend, effect, structures, event, lazy, lwt, async, bridge, caqti, styles, lwc, generator, web, fib, scale, latency, threads, pipeline, policy
+  bench: unknown group "no-such-group". The groups are mvar, cancel-cost, search, debug, suspend, effect, structures, event, lazy, lwt, async, bridge, caqti, styles, lwc, generator, web, fib, scale, latency, threads, pipeline, workers, policy
   [2]
   $ TERM=dumb ./main.exe --minutes 0 2>&1 | tail -n 1
   bench: option '--minutes': 0 is not a number of minutes above 0

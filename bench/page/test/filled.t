@@ -31,7 +31,7 @@ Each table has all of its rows:
   styles 21
   threads 8
   generators 9
-  pipeline 14
+  pipeline 15
 
 Every claim has a verdict, with the finding that decides about it:
 
