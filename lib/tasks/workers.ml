@@ -89,8 +89,18 @@ let start t ~recording =
 let all_end t ~grace =
   Option.is_some (Event.sync_before grace (Promise.await_evt (Job.drained t)))
 
+(* A domain doesn't end before all threads that its jobs have started. So after [grace] seconds
+   only this thread waits for the domains, and the caller doesn't. *)
+let join domains ~grace (keeper : _ Keeper.t) =
+  let let_go () = ignore (Promise.try_fill keeper.over () : bool) in
+  let forget =
+    if grace = Float.infinity then ignore else Timer.after grace let_go
+  in
+  List.iter Domain.join domains;
+  forget ()
+
 (* If jobs are left, their domains may never end, so they are not joined. *)
-let finish t ~grace domains =
+let finish t domains ~grace keeper =
   Job.leave t;
   if
     all_end t ~grace
@@ -98,7 +108,7 @@ let finish t ~grace domains =
       Job.tell_all_to_stop t;
       all_end t ~grace
     end
-  then List.iter Domain.join domains
+  then join domains ~grace keeper
   else Job.lose_all t
 
 let with_workers ?name ?domains ?(grace = 10.) f =
@@ -118,6 +128,6 @@ let with_workers ?name ?domains ?(grace = 10.) f =
     let domains = start t ~recording in
     Promise.fill keeper.ready t;
     Keeper.wait_to_leave keeper;
-    finish t ~grace domains
+    finish t domains ~grace keeper
   in
   Keeper.within keep f

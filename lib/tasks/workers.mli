@@ -46,6 +46,10 @@ val with_workers :
     [~grace:infinity] no job is lost and no job outlives the call, however long
     that takes.
 
+    OCaml ends a domain only after all of its threads. If a job has started a
+    thread, for example by {!Promise.in_thread}, [with_workers] waits up to
+    [grace] seconds for that thread as well, and then returns.
+
     - {b Suspends} the calling task only, while the domains start, where [f]
       does, and until the jobs have ended. A thread of the calling domain starts
       the domains and waits for their end.

@@ -349,6 +349,17 @@ let loses () =
       | Some (Error Lost) -> true
       | Some _ | None -> false)
 
+(* A domain doesn't end before its threads. *)
+let leaves_a_thread () =
+  let gate = Promise.create () in
+  let ended =
+    with_workers ~domains:1 ~grace:0.01 (fun w ->
+        run w (fun () -> Promise.in_thread (fun () -> Promise.await gate)))
+  in
+  no "it waits" (Promise.is_resolved ended);
+  Promise.fill gate 3;
+  int "the thread continues" 3 (Promise.await ended)
+
 let without_bound () =
   let gate = Promise.create () and fill = ref ignore in
   let job =
@@ -528,6 +539,7 @@ let () =
           test "a job that waits is told" tells;
           test "a job that computes is told" tells_computing;
           test "jobs are lost" loses;
+          test "a job leaves a thread" leaves_a_thread;
           test "without a bound" without_bound;
           test "the function raises" raises_through;
           test "arguments" arguments;

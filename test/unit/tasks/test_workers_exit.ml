@@ -58,6 +58,11 @@ let cases =
       6,
       fun () -> Concord_fifo.run (fun () -> beside_jobs (fun _ -> exit 6)) );
     ("jobs are lost", 0, fun () -> beside_jobs ~grace:0.01 ignore);
+    ( "a thread is left",
+      0,
+      fun () ->
+        with_workers ~domains:1 ~grace:0.01 (fun w ->
+            run w (fun () -> ignore (Thread.create forever () : Thread.t))) );
     ("an exception", 2, fun () -> beside_jobs ~grace:0.01 (fun _ -> raise Boom));
     ("exec", 7, fun () -> beside_jobs (fun _ -> exec "seven"));
     ( "exec in a job",
