@@ -89,9 +89,10 @@ val submit : t -> (unit -> 'a) -> 'a Promise.t
 (** [submit t f] runs [f] as a job, and returns a promise of its result. The
     promise fails if [f] raises, with its exception and backtrace.
 
-    It never suspends, so any task, thread or domain may call it. The number of
-    jobs has no limit. If callers should wait while there are too many, put a
-    {!Semaphore} or a {!Work_queue} before [submit].
+    It never suspends, so any task, thread or domain may call it, and so may a
+    signal handler. The number of jobs has no limit. If callers should wait
+    while there are too many, put a {!Semaphore} or a {!Work_queue} before
+    [submit].
 
     - {b Order} is that of {!run}.
     - {b Cost}: O(1), about a microsecond, and a few more if a worker has to be

@@ -456,6 +456,27 @@ let cancel_at_random () =
     int "none outlives its call" 0 (Atomic.get count)
   done
 
+(* Jobs give jobs to their own workers, and are told at all depths. *)
+let cancel_nested domains () =
+  Fifo.run @@ fun () ->
+  with_workers ~domains @@ fun w ->
+  let count = Atomic.make 0 in
+  let within f =
+    ignore
+      (Tasks.with_timeout (Random.float 0.003) (fun () -> run_stoppable w f))
+  in
+  let rec job depth token =
+    Atomic.incr count;
+    Fun.protect ~finally:(fun () -> Atomic.decr count) @@ fun () ->
+    check token;
+    if depth = 0 then Tasks.sleep (Random.float 0.002)
+    else within (job (depth - 1))
+  in
+  for _ = 1 to Race.often 3 do
+    Tasks.iter (fun _ -> within (job 4)) (List.init 50 Fun.id);
+    int "none outlives its call" 0 (Atomic.get count)
+  done
+
 (* --- Signal handlers -------------------------------------------------------------- *)
 
 (* At whatever moment a handler raises in [submit], the job runs at most once, the workers
@@ -498,6 +519,28 @@ let resume_interrupted () =
     if Moments.was_raised () then from (n + 1)
   in
   from 1
+
+(* A handler submits, and interrupts the thread that submits. *)
+let submit_in_handler () =
+  let by_handler = Mailbox.create () and over = Atomic.make false in
+  with_workers ~domains:1 @@ fun w ->
+  let handle _ = Mailbox.put by_handler (submit w ignore) in
+  let before = Sys.signal Sys.sigusr1 (Signal_handle handle) in
+  let kill () =
+    ignore (Thread.sigmask SIG_BLOCK [ Sys.sigusr1 ] : int list);
+    while not (Atomic.get over) do
+      Unix.kill (Unix.getpid ()) Sys.sigusr1;
+      Unix.sleepf 0.00001
+    done
+  in
+  let join = domain kill in
+  eventually ~pause:ignore "many are interrupted" (fun () ->
+      List.iter Promise.await (List.init 100 (fun _ -> submit w ignore));
+      Mailbox.length by_handler > 1_000);
+  Atomic.set over true;
+  join ();
+  Sys.set_signal Sys.sigusr1 before;
+  List.iter Promise.await (Mailbox.drain by_handler)
 
 let () =
   let test_one name f = test name (one f) in
@@ -549,9 +592,13 @@ let () =
         [
           test "submitting while workers end" submit_while_ending;
           test "cancelling at random" cancel_at_random;
+          test "cancelling nested jobs, one worker" (cancel_nested 1);
+          test "cancelling nested jobs, two workers" (cancel_nested 2);
         ] );
       ( "signal handlers",
         [
-          test "submit" submit_interrupted; test "a resumer" resume_interrupted;
+          test "submit" submit_interrupted;
+          test "a resumer" resume_interrupted;
+          test "submit in a handler" submit_in_handler;
         ] );
     ]
