@@ -22,6 +22,7 @@ module Plugin = Plugin
 module Spin = Spin
 module Spinning = Spinning
 module Reach = Reach
+module Asking = Asking
 module Identify = Identify
 module Others = Others
 module Operation = Operation

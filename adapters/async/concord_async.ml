@@ -54,7 +54,7 @@ let refuse (type a) (block : a Suspend.resumer -> a option) : a =
    the thread delays no other job, and a function of [at_exit] may wait as in a thread without
    a scheduler. *)
 let outside block =
-  if Inbox.has_exited () then Concord.Private.Reach.park_or_refuse In_job block
+  if Inbox.has_exited () then Concord.Private.Asking.park_or_refuse In_job block
   else refuse block
 
 let host = Host_kit.create ()

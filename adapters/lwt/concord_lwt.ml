@@ -156,7 +156,7 @@ let is_in_task () =
    other callback, and a function of [at_exit] may wait as in a thread without a scheduler. *)
 let outside block =
   if Loop.is_over () && not (is_in_task ()) then
-    Concord.Private.Reach.park_or_refuse In_callback block
+    Concord.Private.Asking.park_or_refuse In_callback block
   else in_task_or_callback block
 
 (* [Lwt_main.run] registers no host, so this plug-in finds its tasks. Outside of a loop's

@@ -259,7 +259,7 @@ let rec drive s =
       drive s
   | Turn_of_host ->
       s.foreign <- Native;
-      if not (is_interrupted s) then Reach.let_host_run ();
+      if not (is_interrupted s) then Asking.let_host_run ();
       drive s
   | Native ->
       if has_members s.root then begin

@@ -63,7 +63,7 @@ let is_of_caller extent =
     extent.sought <- Nothing;
     seen
   in
-  match Reach.probe { passing } with
+  match Asking.probe { passing } with
   | Suspends -> is_seen ()
   | Parks ->
       extent.sought <- Nothing;
@@ -88,6 +88,6 @@ let task () =
 let is_certain (who : Who.t) =
   who.host <> ""
   ||
-  match Reach.probe { passing = ignore } with
+  match Asking.probe { passing = ignore } with
   | Suspends -> false
   | Parks -> true

@@ -22,14 +22,14 @@ let spin_first = Spinning.suspend
 
 (* --- The tasks of a host --------------------------------------------------- *)
 
-let scopes = Reach.scopes
+let scopes = Asking.scopes
 
 type passing = Probe.passing = { passing : 'b. 'b Effect.t -> unit }
-type host = Reach.host = Suspends | Parks
+type host = Asking.host = Suspends | Parks
 
-let probe = Reach.probe
+let probe = Asking.probe
 let weakly = Leaks.weakly
-let may_be_woken = Reach.may_be_woken
+let may_be_woken = Asking.may_be_woken
 
 (* --- Plug-ins -------------------------------------------------------------- *)
 

@@ -392,7 +392,7 @@ val scopes : unit -> Concord_suspend.scopes option
 type passing = Probe.passing = { passing : 'b. 'b Effect.t -> unit }
 (** A function to call before an effect is performed. *)
 
-type host = Reach.host =
+type host = Asking.host =
   | Suspends  (** A scheduler, which the effect has reached. *)
   | Parks  (** There is no scheduler, so the system thread would be blocked. *)
 

@@ -6,9 +6,9 @@ exception In_handler = Park.In_handler
 let () = Diagnosis.link ()
 let suspend = Reach.suspend
 let protect = Reach.protect
-let yield = Reach.yield
+let yield = Asking.yield
 
 let is_cancelled () =
-  match Reach.probe { passing = ignore } with
+  match Asking.probe { passing = ignore } with
   | Suspends | Parks -> false
   | exception _ -> true

@@ -40,10 +40,13 @@ let by_effect suspend =
       | exception again when is_like again e -> Some (Who.unknown host)
       | _ -> Printexc.raise_with_backtrace e backtrace)
 
+(* The suspension is protected, because the caller may hold a structure that other tasks wait
+   for. *)
 let perform block =
   match
-    Reach.shield_if_handled (fun () ->
-        Effect.perform (Concord_suspend.Suspend block))
+    Request.shield.by_effect
+      (fun () -> Effect.perform (Concord_suspend.Suspend block))
+      ~otherwise:(fun suspend -> suspend ())
   with
   | around -> Some around
   | exception Effect.Unhandled (Concord_suspend.Suspend unhandled)
@@ -53,11 +56,11 @@ let perform block =
 let how =
   {
     Request.by_effect =
-      (fun ~otherwise ->
+      (fun () ~otherwise ->
         match by_effect perform with Some who -> who | None -> otherwise ());
-    by_plugin;
+    by_plugin = (fun plugin () -> by_plugin plugin);
     by_trigger =
-      (fun trigger -> Who.asked_or (fun () -> Plugin.who_of_trigger trigger));
+      (fun trigger () -> Who.asked_or (fun () -> Plugin.who_of_trigger trigger));
     by_thread = (fun () -> Who.asked_or Who.of_thread);
   }
 
@@ -115,7 +118,7 @@ let rec in_plugin () =
    it, which may be a greedy one. Knowing the waiting task isn't worth that risk. *)
 let task () =
   if Greedy.exist () && Greedy.may_be_around () then beside_greedy ()
-  else Reach.seek how
+  else Request.ask how ()
 
 (* This doesn't suspend, because a resumer must not suspend its caller. So hosts that would
    have to suspend it remain unknown here. *)

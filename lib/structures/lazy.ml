@@ -135,7 +135,7 @@ let watching =
 (* --- Waiting -------------------------------------------------------------- *)
 
 let reach seek =
-  Reach.probe { passing = (fun effect_ -> seek (Passing effect_)) }
+  Asking.probe { passing = (fun effect_ -> seek (Passing effect_)) }
 
 (* The lazy values that can't be settled while the caller's task waits. If the task suspends,
    they are those whose frames see the effect pass. If its thread blocks, they are all. *)
@@ -159,7 +159,7 @@ let blocked () =
   match Reach.question (Enclosing frames) ~otherwise:() with
   | Some () -> (
       match List.rev !frames with [] -> [] | frames -> blocked_of frames)
-  | None -> collect (fun seek -> ignore (reach seek : Reach.host))
+  | None -> collect (fun seek -> ignore (reach seek : Asking.host))
 
 (* The driver notes which lazy value raised this. *)
 let undefined_step () _ : _ Step.t = Raise Undefined

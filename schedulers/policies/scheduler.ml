@@ -77,7 +77,8 @@ module Make (P : Policy.S) = struct
   let let_host_run t =
     if Option.is_none t.foreign && Turn.add_task t.host_turn then begin
       Turn.begin_ t.host_turn;
-      if Option.is_none t.failure then t.foreign <- Some Reach.let_host_run
+      if Option.is_none t.failure then
+        t.foreign <- Some Concord.Private.Asking.let_host_run
     end
 
   let rec serve t () =

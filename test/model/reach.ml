@@ -3,12 +3,8 @@
 
 open Concord_suspend
 
-type host = Suspends | Parks
-
 let suspend block = Effect.perform (Suspend block)
 let suspend_loop = suspend
-let yield () = suspend (fun _ -> Some ())
-let let_host_run = yield
 
 let protect f =
   match Effect.perform Protect with
@@ -26,11 +22,6 @@ let watch_end () (_ : exn) = false
 
 let question question ~otherwise =
   Some (Effect.perform (Ask { question; otherwise }))
-
-let probe { Probe.passing } =
-  let effect_ = Suspend (fun _ -> Some ()) in
-  passing effect_;
-  match Effect.perform effect_ with () -> Suspends
 
 let suspend_at_once = suspend
 

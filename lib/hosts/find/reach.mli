@@ -13,10 +13,10 @@
       the task is one of its scheduler's.
     + If all are elsewhere, the thread is parked.
 
-    {!Request} lists all requests to a host, and has steps 2 to 5 for each of
-    them. {!Greedy} has the differences in programs with a scheduler that takes
-    every effect. {!Probe} finds whether a trigger suspends at all, and
-    {!Others} whether other code could wake the task. *)
+    {!Request} has these steps, for each request to a host, and {!Asking} the
+    requests that are not for waiting. {!Greedy} has the differences in programs
+    with a scheduler that takes every effect. {!Others} knows whether other code
+    could wake the task. *)
 
 open Concord_suspend
 
@@ -60,21 +60,6 @@ val suspend_unlisted : ('a resumer -> 'a option) -> 'a
 val protect : (unit -> 'a) -> 'a
 (** {!Concord.Tasks.protect}. *)
 
-val yield : unit -> unit
-(** {!Concord.Tasks.yield}. *)
-
-val let_host_run : unit -> unit
-(** {!yield}, except that a thread without a scheduler continues at once. *)
-
-val scopes : unit -> scopes option
-(** {!Concord.Tools.Host_kit.scopes}. *)
-
-val seek : 'a Request.seek -> 'a
-(** Finds the innermost scheduler, and asks it. *)
-
-val shield_if_handled : (unit -> 'a) -> 'a
-(** {!protect}, without looking for a scheduler if the effect has no handler. *)
-
 val some_end_tasks : unit -> bool
 (** [true] if there is a host that cancels a task by an exception, after which
     the task must perform no effect. *)
@@ -106,11 +91,6 @@ val refuse : exn -> 'a
 (** {!Concord.Tools.Host_kit.refuse}. It asks {!Refusing} of the handlers
     between the caller and its host. *)
 
-val park_or_refuse : exn -> ('a resumer -> 'a option) -> 'a
-(** [park_or_refuse e block] is [Park.suspend_thread block], or {!refuse} [e] if
-    nothing is left that could wake the thread. For a thread whose loop never
-    continues, because it has called [exit]. *)
-
 val is_refusal : exn -> bool
 (** [true] if the exception was given to {!refuse} last. It compares addresses.
 *)
@@ -119,15 +99,3 @@ val misused : string -> 'a
 (** [misused message] is called where the effect of an operation had no handler.
     If a function around the caller refuses all effects, it raises that
     function's exception. Otherwise it raises [Invalid_argument message]. *)
-
-(** {2 Handlers between a task and its host} *)
-
-type host =
-  | Suspends  (** A scheduler, which the effect has reached. *)
-  | Parks  (** There is no scheduler, so the system thread would be blocked. *)
-
-val probe : Probe.passing -> host
-(** {!Concord.Tools.Host_kit.probe}. *)
-
-val may_be_woken : asleep:int -> bool
-(** {!Concord.Tools.Host_kit.may_be_woken}. *)

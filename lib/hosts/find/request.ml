@@ -1,81 +1,67 @@
 open Concord_suspend
 
-type host = Suspends | Parks
-
-type 'a seek = {
-  by_effect : otherwise:(unit -> 'a) -> 'a;
-  by_plugin : Plugin.t -> 'a;
-  by_trigger : Domain_local_await.t -> 'a;
-  by_thread : unit -> 'a;
+type ('x, 'a) t = {
+  by_effect : 'x -> otherwise:('x -> 'a) -> 'a;
+  by_plugin : Plugin.t -> 'x -> 'a;
+  by_trigger : Domain_local_await.t -> 'x -> 'a;
+  by_thread : 'x -> 'a;
 }
 
-type _ t =
-  | Wait : ('a resumer -> 'a option) -> 'a t
-  | Shield : (unit -> 'a) -> 'a t
-  | Reach : (unit -> unit) ref -> host t
-  | Question : 'a Effect.t * 'a -> 'a option t
-  | Fork : (unit -> unit) ref -> scopes option t
-  | Turn : (unit -> unit) -> unit t
-  | Seek : 'a seek -> 'a t
+(* --- Finding the host ------------------------------------------------------------- *)
 
-(* Each request has a new closure. Otherwise the effect could be a constant, but [Extent] (in
-   the folder holding) recognises an effect by its address. *)
-let at_once (_ : (unit -> unit) ref) _ = Some Suspends
+let rec by_first_of plugins request x ~otherwise =
+  match plugins with
+  | [] -> otherwise request x
+  | plugin :: rest -> (
+      match request.by_plugin plugin x with
+      | v -> v
+      | exception Plugin.Elsewhere -> by_first_of rest request x ~otherwise)
 
-(* If a host suspends by the effect, it runs other tasks before one that is ready, even if that
-   was resumed at once. *)
-let resume_at_once () resumer =
-  ignore (resumer (Ok ()) : bool);
-  None
+let by_unregistered request x =
+  by_first_of (Plugin.unregistered ()) request x ~otherwise:(fun request x ->
+      request.by_thread x)
 
-(* A trigger that is released before it is awaited doesn't suspend at all. So it is released
-   soon after, either by a task of the scheduler ([Plugin.wake_later]) or by the timers'
-   thread. The timers' thread is late if the scheduler's loop keeps OCaml's lock while it is
-   idle. A timeout is set in any case, because the other task may belong to another loop, which
-   is busy.
+(* No handler handled the effect of the request. So the innermost scheduler doesn't know the
+   effect. If a scheduler is registered, it may be the innermost one. If a scheduler doesn't
+   register itself, its plug-in can only be asked whether its scheduler is there. The plug-in
+   also says so if another scheduler runs in one of its tasks.
 
-   On a busy machine, the timeout may come before the task has performed its effect. Then this
-   yield gives no turn to other tasks. Nothing else depends on that, because a loop of yields
-   gets another turn later. Releasing the trigger while the effect is on its way would be
-   certain. But Domainslib would then continue the task at once. *)
-let await_turn (trigger : Domain_local_await.t) yield =
-  let seconds = if Plugin.wake_later trigger then 1e-3 else 1e-5 in
-  match Timer.after seconds (fun () -> Park.release trigger) with
-  | forget_timeout ->
-      Backtrace.finally ~finally:forget_timeout (fun () ->
-          try trigger.await () with Effect.Unhandled _ -> yield ())
-  | exception (Unix.Unix_error _ | Sys_error _) -> yield ()
+   If a plug-in raises [Elsewhere], there are two cases. It was noted, but its scheduler has
+   ended since, which can't be observed. Or it was found, but its scheduler runs in another
+   thread of the domain, or below a callback from C, through which no effect can pass. *)
+let rec unhandled request x =
+  match Innermost.find () with
+  | Noted plugin -> (
+      match request.by_plugin plugin x with
+      | v -> v
+      | exception Plugin.Elsewhere ->
+          Innermost.forget ();
+          unhandled request x)
+  | Found plugin -> (
+      match request.by_plugin plugin x with
+      | v -> v
+      | exception Plugin.Elsewhere ->
+          Innermost.forget ();
+          by_unregistered request x)
+  | Trigger trigger -> request.by_trigger trigger x
+  | Nobody -> by_unregistered request x
 
-(* --- By other means than the effect ------------------------------------------- *)
+(* If one request comes back without a handler, all do. Otherwise a handler further out would
+   get some effects of a task and not others. *)
+let perform request x =
+  if Plugin.comes_back () then unhandled request x
+  else request.by_effect x ~otherwise:(fun x -> unhandled request x)
 
-let by_plugin (type a) (plugin : Plugin.t) (request : a t) : a =
-  match request with
-  | Wait block -> plugin.suspend block
-  | Shield f -> plugin.protect f
-  | Reach release -> plugin.suspend (at_once release)
-  | Question _ -> None
-  | Fork release ->
-      (* Both raise [Elsewhere] if the caller is in another scheduler. *)
-      if Option.is_some plugin.scopes then
-        ignore (plugin.suspend (at_once release) : host)
-      else plugin.protect ignore;
-      plugin.scopes
-  | Turn _ -> plugin.suspend (resume_at_once ())
-  | Seek { by_plugin; _ } -> by_plugin plugin
+let ask_past_greedy_ones request x =
+  match Greedy.way () with
+  | Perform -> perform request x
+  | Plugins plugins -> by_first_of plugins request x ~otherwise:perform
+  | Trigger trigger -> request.by_trigger trigger x
 
-let by_trigger (type a) trigger (request : a t) : a =
-  match request with
-  | Wait block -> Park.suspend trigger block
-  | Shield f ->
-      (* The host has no cancellation, or none that the library can see. *) f ()
-  | Reach release -> (
-      match Probe.await_at_once trigger ~release with
-      | Suspended -> Suspends
-      | Blocked | Unhandled -> Parks)
-  | Question _ -> None
-  | Fork _ -> None
-  | Turn yield -> await_turn trigger yield
-  | Seek { by_trigger; _ } -> by_trigger trigger
+let ask request x =
+  if Greedy.exist () then ask_past_greedy_ones request x else perform request x
+
+(* --- Waiting ---------------------------------------------------------------------- *)
 
 (* A thread's stack keeps alive the structure that it waits in, so the collector can't find
    such a wait. But if no other thread is left, the wait is lost. If the wait is that of a
@@ -113,46 +99,46 @@ let park block =
     Park.suspend_thread block
   end
 
-let by_thread (type a) (request : a t) : a =
-  match request with
-  | Wait block -> park block
-  | Shield f -> Late.protect f
-  | Reach _ -> Parks
-  | Question _ -> None
-  | Fork _ -> None
-  | Turn yield -> yield ()
-  | Seek { by_thread; _ } -> by_thread ()
+let suspend_or block ~otherwise =
+  match Effect.perform (Suspend block) with
+  | v -> v
+  | exception Effect.Unhandled (Suspend unhandled)
+    when Identity.equal unhandled block ->
+      otherwise ()
 
-let rec by_first_of plugins request ~otherwise =
-  match plugins with
-  | [] -> otherwise request
-  | plugin :: rest -> (
-      match by_plugin plugin request with
-      | v -> v
-      | exception Plugin.Elsewhere -> by_first_of rest request ~otherwise)
+let wait =
+  {
+    by_effect =
+      (fun block ~otherwise ->
+        suspend_or block ~otherwise:(fun () -> otherwise block));
+    by_plugin = (fun plugin block -> plugin.suspend block);
+    by_trigger = (fun trigger block -> Park.suspend trigger block);
+    by_thread = (fun block -> park block);
+  }
 
-(* No handler handled the effect of the request. So the innermost scheduler doesn't know the
-   effect. If a scheduler is registered, it may be the innermost one. If a scheduler doesn't
-   register itself, its plug-in can only be asked whether its scheduler is there. The plug-in
-   also says so if another scheduler runs in one of its tasks.
+(* --- Deferring cancellation --------------------------------------------------------- *)
 
-   If a plug-in raises [Elsewhere], there are two cases. It was noted, but its scheduler has
-   ended since, which can't be observed. Or it was found, but its scheduler runs in another
-   thread of the domain, or below a callback from C, through which no effect can pass. *)
-let rec unhandled : type a. a t -> a =
- fun request ->
-  match Innermost.find () with
-  | Noted plugin -> (
-      match by_plugin plugin request with
-      | v -> v
-      | exception Plugin.Elsewhere ->
-          Innermost.forget ();
-          unhandled request)
-  | Found plugin -> (
-      match by_plugin plugin request with
-      | v -> v
-      | exception Plugin.Elsewhere ->
-          Innermost.forget ();
-          by_first_of (Plugin.unregistered ()) request ~otherwise:by_thread)
-  | Trigger trigger -> by_trigger trigger request
-  | Nobody -> by_first_of (Plugin.unregistered ()) request ~otherwise:by_thread
+let[@inline] shielded f unshield =
+  match f () with
+  | v ->
+      unshield ();
+      v
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      unshield ();
+      Printexc.raise_with_backtrace e backtrace
+
+let shield =
+  {
+    by_effect =
+      (fun f ~otherwise ->
+        match Effect.perform Protect with
+        | unshield -> shielded f unshield
+        | exception Effect.Unhandled Protect -> otherwise f);
+    by_plugin = (fun plugin f -> plugin.protect f);
+    by_trigger =
+      (fun _ f ->
+        (* The host has no cancellation, or none that the library can see. *)
+        f ());
+    by_thread = (fun f -> Late.protect f);
+  }

@@ -1,47 +1,32 @@
-(** The library's requests to a task's host, and how each is done by other means
-    than an effect. *)
+(** Asking the calling task's host for something. A request says how that is
+    done, by an effect and by each other means. *)
 
 open Concord_suspend
 
-type host = Suspends | Parks
-
-type 'a seek = {
-  by_effect : otherwise:(unit -> 'a) -> 'a;
-      (** If the effect of the question has no handler, it calls [otherwise]. *)
-  by_plugin : Plugin.t -> 'a;
+type ('x, 'a) t = {
+  by_effect : 'x -> otherwise:('x -> 'a) -> 'a;
+      (** If the effect has no handler, it calls [otherwise]. *)
+  by_plugin : Plugin.t -> 'x -> 'a;
       (** - {b Raises} {!Plugin.Elsewhere} if the caller is not a task of that
             scheduler. *)
-  by_trigger : Domain_local_await.t -> 'a;
-  by_thread : unit -> 'a;
+  by_trigger : Domain_local_await.t -> 'x -> 'a;
+  by_thread : 'x -> 'a;  (** For a thread without a scheduler. *)
 }
-(** How the host is found and asked something. *)
+(** A request with an argument of type ['x] and an answer of type ['a]. *)
 
-type _ t =
-  | Wait : ('a resumer -> 'a option) -> 'a t
-  | Shield : (unit -> 'a) -> 'a t
-  | Reach : (unit -> unit) ref -> host t
-      (** Called when the effect of the suspension is on its way. *)
-  | Question : 'a Effect.t * 'a -> 'a option t
-      (** [None] if it may not be performed, or that is not known. *)
-  | Fork : (unit -> unit) ref -> scopes option t
-  | Turn : (unit -> unit) -> unit t
-      (** Other tasks run before the calling task continues. A thread without a
-          scheduler calls the function instead. *)
-  | Seek : 'a seek -> 'a t
+val ask : ('x, 'a) t -> 'x -> 'a
+(** [ask request x] finds the innermost scheduler around the calling task, and
+    asks it. *)
 
-val at_once : (unit -> unit) ref -> host resumer -> host option
-(** The block with which [Reach] suspends. *)
+val unhandled : ('x, 'a) t -> 'x -> 'a
+(** {!ask}, if it is known that the effect has no handler. *)
 
-val resume_at_once : unit -> unit resumer -> unit option
-(** The block with which [Turn] suspends. *)
+val wait : ('a resumer -> 'a option, 'a) t
+(** {!Concord.Tools.Suspend.suspend}. *)
 
-val unhandled : 'a t -> 'a
-(** Does the request if its effect has no handler. *)
+val shield : (unit -> 'a, 'a) t
+(** {!Concord.Tasks.protect}. *)
 
-(** {2 Where a scheduler may take every effect} *)
-
-val by_first_of : Plugin.t list -> 'a t -> otherwise:('a t -> 'a) -> 'a
-(** Asks the first of these plug-ins that finds its scheduler around the task.
-*)
-
-val by_trigger : Domain_local_await.t -> 'a t -> 'a
+val suspend_or : ('a resumer -> 'a option) -> otherwise:(unit -> 'a) -> 'a
+(** [suspend_or block ~otherwise] performs [Suspend block], or calls [otherwise]
+    if it has no handler. *)
