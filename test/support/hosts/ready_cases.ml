@@ -230,8 +230,9 @@ let of_scopes =
     always name ~page:"lib/tasks/tasks.mli"
       ~says:
         "All functions under \"Several functions\", \"Lists\" and \"Time\", \
-         except {!sleep}, open a {!Scope}. So they suspend even if none of \
-         their functions has to wait."
+         except {!sleep}, open a {!Scope}, and these rules hold for them: - {b \
+         Suspends} until all tasks have ended, even if none of the functions \
+         has to wait."
       f
   in
   [
