@@ -24,6 +24,7 @@ let table =
            repository",
           network );
         ("./dev exec readme", Run ("examples/readme/dune", "readme"));
+        ("./dev test", Not "it runs the tests themselves");
         ("./dev utop", toplevel);
         ("./dev doc", site);
         ("CONCORD_DEBUG=sigquit ./program", sigquit);
