@@ -78,6 +78,11 @@ let check_stall ~limit state =
    long. *)
 type cycles = { known : int list list; next_at : float }
 
+(* In a busy program, most of [took] is the time until the watching thread has its domain's
+   lock. The search itself takes less than [per_wait] for each wait. *)
+let per_wait = 0.000_02
+let pause ~took ~waits = 100. *. Float.min took (per_wait *. float waits)
+
 let numbers cycle =
   List.sort Int.compare
     (List.map (fun (wait : Debug_report.wait) -> wait.number) cycle)
@@ -95,8 +100,8 @@ let check_cycles { known; next_at } =
             continues, unless one is cancelled.\n\
             %s"
            (Debug_text.of_report report));
-    let ended = now () in
-    { known = found; next_at = ended +. (100. *. (ended -. begun)) }
+    let ended = now () and waits = List.length report.waits in
+    { known = found; next_at = ended +. pause ~took:(ended -. begun) ~waits }
 
 (* --- Both ------------------------------------------------------------------------- *)
 

@@ -22,6 +22,10 @@ val step :
 (** [step ~limit ~now ~progress state] is the next state, and whether it is time
     for a report. *)
 
+val pause : took:float -> waits:int -> float
+(** The time between two searches for cycles, after one that took so long, in so
+    many waits. *)
+
 val is_idle : unit -> bool
 (** [is_idle ()] is [true] if a task waits for an event of the operating system,
     while no task is ready. Then no stall is reported. *)

@@ -299,9 +299,15 @@ let add_group what names buffer = function
 (* --- All of it ------------------------------------------------------------------- *)
 
 let add_cycle names buffer cycle =
-  add buffer
-    "Cycle of %d tasks, each of which waits for a structure that the next holds\n"
-    (List.length cycle);
+  begin match cycle with
+  | [ _ ] ->
+      add buffer "Cycle of 1 task, which waits for what it holds itself\n"
+  | _ ->
+      add buffer
+        "Cycle of %d tasks, each of which waits for a structure that the next \
+         holds\n"
+        (List.length cycle)
+  end;
   List.iter (add_wait names buffer) cycle;
   add buffer "\n"
 

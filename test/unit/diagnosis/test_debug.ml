@@ -188,6 +188,19 @@ let texts =
            "  here:";
            no_frames_line;
          ] ));
+    (let alone = wait 1 [ take ] in
+     ( "a cycle of one",
+       report [ alone ] ~cycles:[ [ alone ] ],
+       [
+         "concord: 1 task waits";
+         "";
+         "Cycle of 1 task, which waits for what it holds itself";
+         "fifo, task 1 has waited for 0.5 s";
+         "  in Mvar.take";
+         "  here:";
+         no_frames_line;
+         "";
+       ] ));
     ( "woken",
       (let at = somewhere () in
        let woken n = wait n [ take ] ~at ~domain:1 ~for_:(float n) in
@@ -367,6 +380,14 @@ let stalls ~limit looks =
 let stall name expected looks () =
   Alcotest.(check (list int)) name expected (stalls ~limit:2. looks)
 
+(* Of a program with few waits, a search is repeated soon, even if the last one had to wait for
+   the domain's lock. *)
+let pauses () =
+  let near = Alcotest.float 1e-6 in
+  Alcotest.check near "idle" 0.1 (Stall.pause ~took:0.001 ~waits:1_000);
+  Alcotest.check near "many" 200. (Stall.pause ~took:2. ~waits:100_000);
+  Alcotest.check near "busy" 0.2 (Stall.pause ~took:0.05 ~waits:100)
+
 let one = (1, [ 1 ])
 let nobody = (1, [])
 
@@ -403,5 +424,6 @@ let () =
           test "twice"
             (stall "both" [ 2; 5 ]
                [ one; one; one; (2, [ 2 ]); (2, [ 2 ]); (2, [ 2 ]); (2, [ 2 ]) ]);
+          test "between two searches for cycles" pauses;
         ] );
     ]
