@@ -43,6 +43,10 @@ let table =
           Run ("doc/diagnosis/dune", "./unfair.exe") );
         ("./dev bench debug", benchmark);
         ("concord-trace --pid", attach);
+        ("kill -QUIT PID", Run ("doc/diagnosis/reports.ml", "Sys.sigquit"));
+        ("concord-trace --pid PID", attach);
+        ( "gdb -p PID -batch -ex 'thread apply all backtrace'",
+          Not "gdb's own command, tried by hand" );
       ] );
     ("doc/domainslib.mld", [ ("./dev demo", demo) ]);
     ("doc/effects.mld", [ ("./dev bench effect", benchmark) ]);
