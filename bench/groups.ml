@@ -36,6 +36,8 @@ let all =
       Bench_threads.group;
       Bench_pipeline.group;
       Bench_workers.group;
+      Bench_blocking.group;
+      Bench_local.group;
       Bench_policy.group;
     ]
 

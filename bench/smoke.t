@@ -1001,6 +1001,29 @@ These rows are measured:
   workers workers-many domainslib thread ns
   workers workers-many stdlib thread ns
   workers workers-many lwt threads ns
+  blocking blocking-one lwt detach ns
+  blocking blocking-one concord lwt ns
+  blocking blocking-one eio systhread ns
+  blocking blocking-one concord eio ns
+  blocking blocking-one concord fifo ns
+  blocking blocking-one concord fifo+thread ns
+  blocking blocking-many lwt detach ns
+  blocking blocking-many concord lwt ns
+  blocking blocking-many eio systhread ns
+  blocking blocking-many concord eio ns
+  blocking blocking-many concord fifo ns
+  blocking blocking-many concord fifo+thread ns
+  local local-get eio eio ns
+  local local-get concord eio ns
+  local local-get concord fifo ns
+  local local-get concord thread ns
+  local local-get concord job ns
+  local local-get lwt lwt ns
+  local local-get concord lwt ns
+  local local-wait unbound fifo ns
+  local local-wait bound fifo ns
+  local local-wait unbound eio ns
+  local local-wait bound eio ns
   policy policy-tree concord fifo ns
   policy policy-tree concord policies-fifo ns
   policy policy-tree concord policies-lifo ns
@@ -1128,7 +1151,7 @@ bench/groups.txt, which ./dev bench reads before it builds this, has all groups:
 An unknown group is reported before anything is measured:
 
   $ ./main.exe --smoke mvar no-such-group
-  bench: unknown group "no-such-group". The groups are mvar, cancel-cost, search, debug, suspend, effect, structures, event, lazy, lwt, async, bridge, caqti, styles, lwc, generator, web, fib, scale, latency, threads, pipeline, workers, policy
+  bench: unknown group "no-such-group". The groups are mvar, cancel-cost, search, debug, suspend, effect, structures, event, lazy, lwt, async, bridge, caqti, styles, lwc, generator, web, fib, scale, latency, threads, pipeline, workers, blocking, local, policy
   [2]
   $ TERM=dumb ./main.exe --minutes 0 2>&1 | tail -n 1
   bench: option '--minutes': 0 is not a number of minutes above 0

@@ -2,6 +2,7 @@ module Event = Event
 module Scope = Scope
 module Tasks = Tasks
 module Workers = Workers
+module Blocking = Blocking
 module Local = Local
 module Promise = Promise
 module Mvar = Mvar

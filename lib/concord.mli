@@ -54,6 +54,7 @@ module Event = Event
 module Scope = Scope
 module Tasks = Tasks
 module Workers = Workers
+module Blocking = Blocking
 module Local = Local
 
 (** {1 One value} *)

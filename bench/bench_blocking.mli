@@ -1,0 +1,4 @@
+(** Calls that block a thread, from tasks of each host, beside what Eio and Lwt
+    have for them. *)
+
+val group : Case.group

@@ -1,0 +1,94 @@
+(** Calls that block their thread.
+
+    {b Stability}: experimental.
+
+    A call into a database's client library, [Unix.system] or a lookup of a name
+    blocks the thread that makes it, and with it all tasks of a loop. [run]
+    makes such a call in another thread, so that only the calling task is
+    suspended:
+
+    {[
+      # let lookup key = Unix.sleepf 0.001; key * key
+      val lookup : int -> int = <fun>
+      # Concord_fifo.run (fun () ->
+          Tasks.map (fun key -> Blocking.run (fun () -> lookup key)) [ 1; 2; 3 ])
+      - : int list = [1; 4; 9]
+    ]}
+
+    The threads belong to a pool. A call takes the thread that became idle last,
+    or starts one if none is idle, up to the pool's limit. At the limit, calls
+    wait for their turn. Up to 16 idle threads wait for further calls, and no
+    thread delays the end of the program or of its domain.
+
+    OCaml runs one thread of a domain at a time. So a call that computes isn't
+    faster here, and slows the caller's loop down. Use {!Workers} for
+    computations. *)
+
+type t
+(** A pool of threads. *)
+
+val create : ?name:string -> ?threads:int -> unit -> t
+(** [create ~name ~threads ()] is a pool of up to [threads] threads, by default
+    64. It starts none.
+
+    A pool bounds how many calls block at the same time, for example because a
+    server accepts only so many connections. Calls that may block for very long
+    should have a pool of their own, so that others don't wait for them. A pool
+    is never released, so create it when your program starts. Reports of
+    {!Concord.Tools.Debug} show [name].
+
+    - {b Raises} [Invalid_argument] if [threads] is less than 1. *)
+
+val run : ?pool:t -> ?signals:bool -> ?drop:('a -> unit) -> (unit -> 'a) -> 'a
+(** [run f] is [f ()], called in a thread of the pool, by default one pool for
+    the whole program.
+
+    [f] has the caller's values of {!Local}. It may wait for tasks of other
+    hosts, but then keeps its thread.
+
+    {b Signals} are blocked while [f] runs, so no handler interrupts it. A
+    program that [f] starts inherits this, and would ignore [SIGTERM]. So write
+    [~signals:true] if [f] starts one ([Unix.system], [Unix.create_process]).
+    Then the thread blocks the same signals as the task that started it. This
+    costs some microseconds more, and a handler that raises in [f] ends [f].
+
+    - {b Suspends} the calling task until [f] has ended.
+    - {b Cancelled} while suspended, [run] raises the host's exception at once.
+      If [f] hasn't begun, it is never called. A thread can't be stopped, so if
+      [f] has begun, it continues, and its thread still counts for the limit of
+      the pool. Its value is given to [drop], for example to close a descriptor,
+      and its exception is dropped. [drop] runs in the thread, or in the
+      cancelled task, and should neither wait nor raise. If you have to wait for
+      the end, write [Tasks.protect (fun () -> Blocking.run f)].
+    - {b Order}. Calls begin in the order in which they came.
+    - {b Cost}: about 10 us, most of it for waking two threads. Starting a
+      thread takes 30 to 100 us.
+    - {b Raises} [e] if [f] raised [e], with its backtrace.
+    - {b Raises} the exception of [Thread.create] if the pool has no thread and
+      can't start one. *)
+
+val submit : ?pool:t -> ?signals:bool -> (unit -> 'a) -> 'a Promise.t
+(** [submit f] starts the same call, and is a promise of its result.
+
+    - {b Suspends} never.
+    - Otherwise it is like {!run}. *)
+
+val threads : t -> int
+(** [threads t] is the number of the pool's threads, idle or not. *)
+
+val waiting : t -> int
+(** [waiting t] is the number of calls that wait for a thread. *)
+
+(**/**)
+
+(** For [concord-aio]: the promise, and a function that withdraws the call. That
+    is [true] if the call will never begin. *)
+
+val start :
+  t ->
+  signals:bool ->
+  drop:('a -> unit) ->
+  (unit -> 'a) ->
+  'a Promise.t * (unit -> bool)
+
+val await_or_drop : 'a Promise.t * (unit -> bool) -> drop:('a -> unit) -> 'a
