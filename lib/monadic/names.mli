@@ -12,4 +12,8 @@ val advice : string -> string
     - [sync] of [style], for another operation, such as [Event.timeout] or that
       of a structure that is not in this library.
 
+    If the program has called something else, and that has to wait in the
+    operation, the sentence names the outermost call, with its line. This may be
+    a function of another library, or one like [Blocking.run].
+
     It is [""] if no operation was refused, or if the operation has no name. *)

@@ -256,8 +256,9 @@ val in_thread : (unit -> 'a) -> 'a t
     If [f] raises, the promise fails with that exception and its backtrace. The
     program doesn't wait for the thread when it exits.
 
-    Use it for a loop or a wait that takes long. {!Blocking.run} is cheaper for
-    calls that block a thread for a while, because its threads are used again.
+    Use it for a loop or a wait that takes long. {!Concord.Blocking.run} is
+    cheaper for calls that block a thread for a while, because its threads are
+    used again.
 
     {[
       # let domain = Domain.spawn (fun () -> 6 * 7) in

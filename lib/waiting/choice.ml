@@ -292,7 +292,7 @@ let reversed alternatives =
   let n = Array.length alternatives in
   Array.init n (fun i -> alternatives.(n - 1 - i))
 
-let refused = Some "Event.select"
+let refused = "Event.select"
 
 (* Is there an alternative for which the task should spin, and none for which it must not? *)
 let rec may_spin alternatives i ~any =
@@ -313,7 +313,7 @@ let[@inline never] withdraw_and_raise enlisted e =
   match Backtrace.get () with
   | backtrace ->
       withdraw_all enlisted;
-      if Reach.is_refusal e then Atomic.set Operation.refused refused;
+      if Reach.is_refusal e then Reach.name_refusal refused;
       Observer.raises_unknown e;
       Printexc.raise_with_backtrace e backtrace
   | exception another ->

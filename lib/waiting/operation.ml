@@ -84,13 +84,11 @@ let withdraw operation t w =
     withdraw_within 16 operation t w
   end
 
-let refused : string option Atomic.t = Atomic.make None
-
 exception Nudged = Observer.Nudged
 
 let[@inline never] withdraw_and_raise operation t w e =
   let backtrace = Backtrace.get () in
-  if Reach.is_refusal e then Atomic.set refused (Some operation.name);
+  if Reach.is_refusal e then Reach.name_refusal operation.name;
   withdraw operation t w;
   Observer.raises e t;
   Printexc.raise_with_backtrace e backtrace

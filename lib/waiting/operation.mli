@@ -91,7 +91,3 @@ val leave : 's Atomic.t -> (_, _) Waiter.t -> ('s -> 's) -> unit
 
 val target : ('t, 'x, 'a) t -> 't -> Target.t
 (** [target operation t] is the target for {!Reach.suspend_slowly}. *)
-
-val refused : string option Atomic.t
-(** The name of the operation that a host refused last ({!Reach.refuse}), in any
-    thread. It is used in messages. *)

@@ -175,6 +175,34 @@ let message () =
   each plain;
   each Concord_lwt.run
 
+(* The message names the call that the program has made, even if it is that of a library. *)
+let outermost () =
+  let says name wait =
+    raises name Concord_lwt.In_callback (fun () ->
+        ignore (Sys.opaque_identity (wait ())));
+    let text = Printexc.to_string Concord_lwt.In_callback in
+    let call =
+      Printf.sprintf "refused last is %s, at test/lwt/test_plain.ml:" name
+    in
+    yes
+      (name ^ ": " ^ text)
+      (contains text call
+      && contains text "Call it in Concord_lwt.direct"
+      && not (contains text "instead"))
+  in
+  Concord_lwt.run @@ fun () ->
+  let* () = Lwt.pause () in
+  says "A_library.get" (fun () -> A_library.get () + 1);
+  says "A_library.get_in_time" (fun () ->
+      Option.get (A_library.get_in_time ()) + 1);
+  says "Blocking.run" (fun () ->
+      1
+      + Blocking.run (fun () ->
+          Unix.sleepf 0.01;
+          1));
+  says "Tasks.map" (fun () -> List.length (Tasks.map Tasks.sleep [ 1.; 2. ]));
+  Lwt.return_unit
+
 (* --- Tasks ---------------------------------------------------------------- *)
 
 (* Each operation waits as in any task, and another domain wakes it. Other tasks continue. *)
@@ -308,6 +336,7 @@ let () =
           test "in every place where Lwt calls a function" everywhere;
           test "a signal handler, a finaliser" signal_handler;
           test "the message says what to use instead" message;
+          test "the message names the outermost call" outermost;
         ] );
       ( "tasks of Lwt_direct",
         [

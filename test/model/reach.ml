@@ -17,6 +17,7 @@ type _ Effect.t +=
 
 let misused message = invalid_arg message
 let is_refusal (_ : exn) = false
+let name_refusal (_ : string) = ()
 let some_end_tasks () = false
 let watch_end () (_ : exn) = false
 

@@ -94,11 +94,16 @@ let misused message =
   | Some None | None -> invalid_arg message
 
 (* The exceptions have no arguments, so they can be compared by address. *)
-let last_refusal = Atomic.make Not_found
-let is_refusal e = e == Atomic.get last_refusal
+let refused = Atomic.make (Not_found, Printexc.get_callstack 0, None)
+let last_refusal () = Atomic.get refused
+let is_refusal e = match last_refusal () with last, _, _ -> e == last
 
-let refuse e =
-  Atomic.set last_refusal e;
+let name_refusal name =
+  let e, stack, _ = last_refusal () in
+  Atomic.set refused (e, stack, Some name)
+
+let[@inline never] refuse e =
+  Atomic.set refused (e, Printexc.get_callstack 64, None);
   (try Effect.perform (Ask { question = Refusing; otherwise = () })
    with Effect.Unhandled (Ask _) -> ());
   raise e

@@ -91,6 +91,14 @@ val refuse : exn -> 'a
 (** {!Concord.Tools.Host_kit.refuse}. It asks {!Refusing} of the handlers
     between the caller and its host. *)
 
+val last_refusal : unit -> exn * Printexc.raw_backtrace * string option
+(** The exception that was given to {!refuse} last, in any thread, with the
+    caller's stack, and the name of its operation, if it has one. For messages.
+*)
+
+val name_refusal : string -> unit
+(** Says what the operation was that {!refuse} has just refused. *)
+
 val is_refusal : exn -> bool
 (** [true] if the exception was given to {!refuse} last. It compares addresses.
 *)
