@@ -42,15 +42,16 @@
 type purpose = Take | Read | Hold of Holders.t
 type request = { purpose : purpose; comes : Nudge.t }
 
+(* Whether a task is nudged, how many have overtaken it, and since when they may. *)
+type nudged =
+  | Nobody
+  | In_order  (** No task is ever nudged. *)
+  | Coming of { overtaken : int; since : int }
+  | In_vain of { overtaken : int; since : int }
+      (** It came in vain, and waits again as the first taker. *)
+
 (* The tasks that wait for a value. *)
-type 'a line = {
-  takers : (request, 'a) Waiters.t;
-  overtaken : int;
-      (** The number of tasks that have overtaken the nudged task. It is
-          [nobody] if no task is nudged, and [in_order] if none ever is. If the
-          nudged task waits again, it is [in_vain] of the number. *)
-  since : int;  (** When it was first nudged. Only for a task that is nudged. *)
-}
+type 'a line = { takers : (request, 'a) Waiters.t; nudged : nudged }
 
 type 'a state =
   | Empty of 'a line
@@ -63,24 +64,18 @@ type 'a state =
 
 type 'a t = 'a state Atomic.t
 
-let nobody = -1
-let in_order = -2
-let in_vain overtaken = -3 - overtaken
-let[@inline] is_in_vain overtaken = overtaken < in_order
-let no_line = { takers = Waiters.empty; overtaken = nobody; since = 0 }
-let line_in_order = { no_line with overtaken = in_order }
+let no_line = { takers = Waiters.empty; nudged = Nobody }
+let line_in_order = { no_line with nudged = In_order }
 
 (* A task that has come in vain is in [takers]. *)
 let[@inline] with_takers takers line =
-  if
-    Waiters.is_empty takers
-    && (line.overtaken = nobody || is_in_vain line.overtaken)
-  then no_line
-  else { line with takers }
+  match line.nudged with
+  | (Nobody | In_vain _) when Waiters.is_empty takers -> no_line
+  | Nobody | In_vain _ | In_order | Coming _ -> { line with takers }
 
 let with_nobody line =
   if Waiters.is_empty line.takers then no_line
-  else { line with overtaken = nobody }
+  else { line with nudged = Nobody }
 
 let empty = Empty no_line
 let full v = Full (v, Waiters.empty, no_line)
@@ -98,31 +93,39 @@ let create ?name ?(in_order = false) v =
 
 let[@inline] held line putters = Held { by = Holders.unknown; line; putters }
 let not_held () = assert false (* only the holder leaves [Held] *)
-let is_coming line = line.overtaken >= 0
+
+let is_coming line =
+  match line.nudged with
+  | Coming _ -> true
+  | Nobody | In_order | In_vain _ -> false
+
 let not_coming line = if is_coming line then with_nobody line else line
 
 (* If a task has come in vain, it is the first one. *)
 let without_first line =
   let rest = with_takers (Waiters.tail line.takers) line in
-  if is_in_vain rest.overtaken then with_nobody rest else rest
+  match rest.nudged with
+  | In_vain _ -> with_nobody rest
+  | Nobody | In_order | Coming _ -> rest
 
 (* Only a task that wants to hold the box is nudged. A task that takes or reads doesn't keep
    the box from others, so it may be slow to wake up. Besides, if a task puts a value and then
    takes one, it must not get its own value while another task waits for it. *)
-let is_to_be_nudged (w : (request, _) Waiter.t) line =
-  match w.arg.purpose with
-  | Hold _ when Nudge.is_due w.arg.comes ->
-      if is_in_vain line.overtaken && Nudge.is_over w.arg.comes then
-        Nudge.may_overtake ~overtaken:(in_vain line.overtaken) ~since:line.since
-      else line.overtaken = nobody || is_in_vain line.overtaken
-  | Hold _ | Take | Read -> false
+let is_to_be_nudged { purpose; comes } line =
+  match (purpose, line.nudged) with
+  | (Take | Read), _ | Hold _, (In_order | Coming _) -> false
+  | Hold _, In_vain { overtaken; since } when Nudge.is_over comes ->
+      Nudge.is_due comes && Nudge.may_overtake ~overtaken ~since
+  | Hold _, (Nobody | In_vain _) -> Nudge.is_due comes
 
-(* The line after its first waiter [w] was nudged. *)
-let nudged (w : (request, _) Waiter.t) line =
+(* The line after the first waiter, which has this request, was nudged. *)
+let after_nudge { comes; _ } line =
   let takers = Waiters.tail line.takers in
-  if is_in_vain line.overtaken && Nudge.is_over w.arg.comes then
-    { line with takers; overtaken = in_vain line.overtaken }
-  else { takers; overtaken = 0; since = Nudge.now_ns () }
+  match line.nudged with
+  | In_vain { overtaken; since } when Nudge.is_over comes ->
+      { takers; nudged = Coming { overtaken; since } }
+  | In_vain _ | Nobody | In_order | Coming _ ->
+      { takers; nudged = Coming { overtaken = 0; since = Nudge.now_ns () } }
 
 (* The holder has [v] for the waiting tasks. [result] is the result of its own operation. *)
 let rec give result v : _ -> _ Step.t = function
@@ -134,10 +137,10 @@ let rec give result v : _ -> _ Step.t = function
 
 and[@inline never] give_taker result v by line putters : _ Step.t =
   let w = Waiters.head line.takers in
-  if is_to_be_nudged w line then
+  if is_to_be_nudged w.arg line then
     Hand_over
       {
-        state = Full (v, putters, nudged w line);
+        state = Full (v, putters, after_nudge w.arg line);
         waiter = w;
         outcome = Nudge.outcome;
         accepted = Done result;
@@ -179,16 +182,19 @@ and hand_to_putter result line putters : _ Step.t =
       refused = Then (vacate result);
     }
 
-let may_take request { overtaken; since; _ } =
-  overtaken < 0
-  || Nudge.is_over request.comes
-  || Nudge.may_overtake ~overtaken ~since
+let may_take request line =
+  match line.nudged with
+  | Coming { overtaken; since } ->
+      Nudge.is_over request.comes || Nudge.may_overtake ~overtaken ~since
+  | Nobody | In_order | In_vain _ -> true
 
 (* The line after the task of [request] has taken the value. *)
 let taken_from request line =
-  if not (is_coming line) then line
-  else if Nudge.is_over request.comes then not_coming line
-  else { line with overtaken = line.overtaken + 1 }
+  match line.nudged with
+  | Coming _ when Nudge.is_over request.comes -> with_nobody line
+  | Coming { overtaken; since } ->
+      { line with nudged = Coming { overtaken = overtaken + 1; since } }
+  | Nobody | In_order | In_vain _ -> line
 
 let use request : _ -> _ Step.t = function
   | Empty _ | Held _ -> Wait
@@ -249,9 +255,10 @@ let takers change w state =
 let takers_again w state =
   let again line =
     let takers = Waiters.push_first line.takers w in
-    if is_coming line then
-      { line with takers; overtaken = in_vain line.overtaken }
-    else with_takers takers line
+    match line.nudged with
+    | Coming { overtaken; since } ->
+        { takers; nudged = In_vain { overtaken; since } }
+    | Nobody | In_order | In_vain _ -> with_takers takers line
   in
   change_line again state
 
