@@ -1,3 +1,4 @@
+open Concord__diagnosis
 include Report_types
 
 let keep_waits () = Observer.(start waits)

@@ -1,3 +1,4 @@
+open Concord__diagnosis
 open Debug_report
 
 type t =

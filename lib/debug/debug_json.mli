@@ -1,3 +1,3 @@
 (** Reports as JSON (see {!Concord.Tools.Debug}). *)
 
-val of_report : Debug_report.report -> string
+val of_report : Concord__diagnosis.Debug_report.report -> string

@@ -1,13 +1,10 @@
+open Concord__diagnosis
 include Trace_types
 
 let start = Tracing.start
 let stop = Tracing.stop
 let is_on = Observer.is_traced
-
-let on_signal signal =
-  let toggle _ = if is_on () then stop () else start () in
-  Sys.set_signal signal (Signal_handle toggle)
-
+let on_signal = Tracing.on_signal
 let[@inline] mark text = if is_on () then Tracing.mark ~ask:Identify.waker text
 
 let add_to callbacks f =

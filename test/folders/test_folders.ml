@@ -2,8 +2,9 @@
    later folder, so that there is no cycle among them. Each folder has a README that says which
    question it answers, which rule holds, and where to start.
 
-   No other folder uses the diagnosis, except to link it. What a reader needs to know of a few
-   modules is bounded, in modules and lines.
+   No other folder uses the diagnosis. The libraries below the diagnosis don't find it, but those
+   above could name it as [Concord__diagnosis]. What a reader needs to know of a few modules is
+   bounded, in modules and lines.
 
    The arguments are the folder lib, and the output of [ocamldep -modules] for its files. *)
 
@@ -35,7 +36,7 @@ let rank folder =
   | Some rank -> rank
   | None -> List.length order
 
-(* For example "../../lib/time/timer.ml: Deadlines Mtime_clock Unix". The path is made relative
+(* For example "../../lib/core/time/timer.ml: Deadlines Mtime_clock Unix". The path is made relative
    to lib. *)
 let file_of_line line =
   let colon = String.index line ':' in
@@ -101,29 +102,27 @@ let readme folder =
 
 (* --- The diagnosis -------------------------------------------------------------- *)
 
-let of_diagnosis = [ "observe"; "holding"; "debug" ]
-let linking = [ "hosts/suspend.ml"; "waiting/operation.ml" ]
-let is_link path used = used = "Diagnosis" && List.mem path linking
+let is_of_diagnosis folder =
+  folder = "debug" || String.starts_with ~prefix:"diagnosis/" folder
 
 let look_for_diagnosis (path, uses) =
   let own = Filename.dirname path in
   let look_for used =
     match Hashtbl.find_opt folders used with
-    | Some other when List.mem other of_diagnosis && not (is_link path used) ->
+    | Some other when is_of_diagnosis other ->
         fault "lib/%s uses %s of the diagnosis, in lib/%s" path used other
-    | Some _ | None -> ()
+    | Some _ -> ()
+    | None ->
+        if used = "Concord__diagnosis" then
+          fault "lib/%s uses the diagnosis, as %s" path used
   in
-  if own <> "." && not (List.mem own of_diagnosis) then List.iter look_for uses
+  if own <> "." && not (is_of_diagnosis own) then List.iter look_for uses
 
 (* --- What a module rests on --------------------------------------------------- *)
 
 let uses_of =
   let table = Hashtbl.create 200 in
-  let is_read path used = not (is_link path used) in
-  List.iter
-    (fun (path, uses) ->
-      Hashtbl.add table (module_of path) (List.filter (is_read path) uses))
-    files;
+  List.iter (fun (path, uses) -> Hashtbl.add table (module_of path) uses) files;
   fun name -> List.concat (Hashtbl.find_all table name)
 
 let ml_of =
@@ -177,7 +176,7 @@ let look_at_reading path =
   let folder = Filename.dirname path in
   if not (String.starts_with ~prefix:"../" path || List.mem_assoc path files)
   then fault "lib/README.md tells one to read %s, which doesn't exist" path
-  else if List.mem folder of_diagnosis then
+  else if is_of_diagnosis folder then
     fault "lib/README.md tells one to read %s, of the diagnosis" path
 
 let () =

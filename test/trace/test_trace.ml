@@ -206,7 +206,7 @@ let marks () =
 
 (* Each call stack is decoded once, and many of them don't make others wrong. *)
 let call_sites () =
-  let module Call_site = Concord__Call_site in
+  let module Call_site = Concord__diagnosis.Call_site in
   let lines = ref [] in
   for _ = 1 to 2 do
     lines := Call_site.here () :: !lines
@@ -298,7 +298,7 @@ let queue () =
     (List.filter_map lengths (traced run))
 
 let as_text () =
-  let module Tracing = Concord__Tracing in
+  let module Tracing = Concord__diagnosis.Tracing in
   let same event =
     let text = Tracing.to_string event in
     Check.yes "length" (String.length text <= 1000);

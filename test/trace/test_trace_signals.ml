@@ -11,7 +11,7 @@ let as_it_is () =
   let count = ref 0 and until = Unix.gettimeofday () +. 2. in
   Interrupting.run ~by:Interrupt ~count (fun () ->
       while Unix.gettimeofday () < until do
-        Concord__Tracing.queue "told again and again" 1
+        Concord__diagnosis.Tracing.queue "told again and again" 1
       done);
   Trace.stop ();
   Check.yes (Printf.sprintf "%d interruptions" !count) (!count > 0)
@@ -23,8 +23,8 @@ let the_answer_counts () =
   let answer = ref None in
   let suspend block = Option.value (block (fun _ -> true)) ~default:42 in
   let value =
-    Concord__Tracing.during
-      ~who:(Concord__Who.of_thread ())
+    Concord__diagnosis.Tracing.during
+      ~who:(Concord__core.Who.of_thread ())
       ~ask:(fun () -> raise Interrupt)
       [] suspend
       (fun resumer ->
@@ -34,13 +34,13 @@ let the_answer_counts () =
   Trace.stop ();
   Check.int "the wait" 42 value;
   Check.yes "the resumer's answer" (!answer = Some true);
-  Check.raises "later" Interrupt Concord__Late.raise_kept
+  Check.raises "later" Interrupt Concord__core.Late.raise_kept
 
 (* The first signal starts the trace, and the second one stops it. After that, suspensions no
    longer check for a trace. *)
 let started_by_a_signal () =
   let signal = Sys.sigusr2 in
-  let takes_slow_path () = Concord__Observer.takes_slow_path () in
+  let takes_slow_path () = Concord__core.Observer.takes_slow_path () in
   let before = takes_slow_path () and self = Unix.getpid () in
   Trace.on_signal signal;
   Check.no "not yet" (Trace.is_on ());

@@ -155,7 +155,7 @@ let all source =
     always "true";
     always "false"
   in
-  (* Faults in the steps of lib/waiting/step.mli. The text that a fault leaves out is still
+  (* Faults in the steps of lib/core/waiting/step.mli. The text that a fault leaves out is still
      named, because the compiler could complain about an unused name. *)
   let hand_over e constructor fields =
     let field name =

@@ -159,8 +159,8 @@ let users_of_domain_local_await () =
 
 (* --- Names --------------------------------------------------------------------------- *)
 
-let host () = (Concord__Identify.task ()).host
-let waker () = (Concord__Identify.waker ()).host
+let host () = (Concord__diagnosis.Identify.task ()).host
+let waker () = (Concord__diagnosis.Identify.waker ()).host
 let is what expected actual = Alcotest.(check string) what expected actual
 
 let names () =

@@ -9,7 +9,7 @@ that CONCORD_DEBUG needs, although neither program names them.
   >   echo "$program:"
   >   CONCORD_DEBUG=sigquits bounded 20 "./_build/default/$program"
   >   for name in Operation Debug_signal Debug_stall Debug_json Barrier Scope Fifo; do
-  >     ! grep -aq "Concord__$name" "_build/default/$program" || echo "  has $name"
+  >     ! grep -aqE "Concord__(core__|diagnosis__)?$name" "_build/default/$program" || echo "  has $name"
   >   done
   >   ! grep -aq concord_signal_ "_build/default/$program" || echo "  has Signal"
   > done

@@ -258,12 +258,12 @@ let scope_of_cancelled ~forbid s () =
 
 let told_apart s () =
   s.run @@ fun () ->
-  let who () = Concord__Identify.task () in
+  let who () = Concord__diagnosis.Identify.task () in
   let here = who () in
   Alcotest.(check string) "host" "picos" here.host;
-  yes "the same" (Concord__Who.same here (who ()));
+  yes "the same" (Concord__core.Who.same here (who ()));
   let other = fst (Tasks.both who ignore) in
-  no "another" (Concord__Who.same here other)
+  no "another" (Concord__core.Who.same here other)
 
 (* --- Others that wait by Domain_local_await ----------------------------------- *)
 

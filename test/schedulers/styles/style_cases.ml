@@ -40,7 +40,7 @@ module Make (S : Style.S) = struct
     if is_light then traced expected f
     else begin
       let said = Atomic.make [] in
-      f (fun s -> Concord__Atomically.update said (List.cons s));
+      f (fun s -> Concord__core.Atomically.update said (List.cons s));
       strings "said, in any order"
         (List.sort compare expected)
         (List.sort compare (Atomic.get said))
@@ -319,7 +319,7 @@ module Make (S : Style.S) = struct
         expect "in time";
       ];
     run [ get; expect "at once"; (fun () -> put m "at once") ];
-    int "timeouts" 0 (Concord__Timer.pending ());
+    int "timeouts" 0 (Concord__core.Timer.pending ());
     raises "an event fails" Boom (fun () ->
         run
           [
@@ -399,7 +399,8 @@ module Make (S : Style.S) = struct
     int "queue: waiters" 0 (Mailbox.waiters q);
     Mailbox.put q 5;
     yes "not lost" (Mailbox.try_take q = Some 5);
-    eventually "no timeout is left" (fun () -> Concord__Timer.pending () = 0);
+    eventually "no timeout is left" (fun () ->
+        Concord__core.Timer.pending () = 0);
     clean ()
 
   let yields_in_vain () =

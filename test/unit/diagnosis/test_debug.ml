@@ -360,7 +360,7 @@ let texts =
 
 (* --- When a stall is reported -------------------------------------------------------- *)
 
-module Stall = Concord__Debug_stall
+module Stall = Concord__diagnosis.Debug_stall
 
 (* [looks] has the progress that was made at each second. The result lists the seconds in
    which a stall is reported. *)

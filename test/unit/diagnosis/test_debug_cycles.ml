@@ -132,9 +132,9 @@ let storm () =
     [ thread locks; thread locks; domain locks; thread puts; domain takes ]
   in
   let numbers = List.map (fun (w : Debug.wait) -> w.number) in
-  let enough = Concord__Waits.begun () + 2_000 in
+  let enough = Concord__diagnosis.Waits.begun () + 2_000 in
   let dumps = ref 0 in
-  while !dumps < 200 || Concord__Waits.begun () < enough do
+  while !dumps < 200 || Concord__diagnosis.Waits.begun () < enough do
     incr dumps;
     let report = Debug.report () in
     if numbers (all_in "the box" report) <> numbers there then
@@ -159,7 +159,8 @@ let not_at_once () =
   let takes box =
     let who = Promise.create () in
     start (fun () ->
-        Promise.fill who (Concord__Holder.held (Concord__Who.of_thread ()));
+        Promise.fill who
+          (Concord__core.Holder.held (Concord__core.Who.of_thread ()));
         Mvar.take box);
     let who = Promise.await who in
     eventually "it waits" (fun () -> Mvar.waiters box = 1);
@@ -170,17 +171,17 @@ let not_at_once () =
   let second = takes y in
   ignore (until_there name 2 : Debug.report);
   let was_looked_at = ref false in
-  Concord__Labels.add x ~holders:(fun () ->
+  Concord__diagnosis.Labels.add x ~holders:(fun () ->
       was_looked_at := true;
       [ second ]);
-  Concord__Labels.add y ~holders:(fun () ->
+  Concord__diagnosis.Labels.add y ~holders:(fun () ->
       yes "the other one was read before" !was_looked_at;
       if Mvar.waiters x = 1 then Mvar.put x ();
-      let is_first (wait : Concord__Waits.t) =
-        Concord__Who.same wait.who first.by
+      let is_first (wait : Concord__diagnosis.Waits.t) =
+        Concord__core.Who.same wait.who first.by
       in
       eventually "the first continues" (fun () ->
-          not (List.exists is_first (Concord__Waits.all ())));
+          not (List.exists is_first (Concord__diagnosis.Waits.all ())));
       [ first ]);
   int "no cycle" 0 (List.length (cycles_in name (Debug.report ())));
   Mvar.put y ()
@@ -205,8 +206,12 @@ let handed_over name make ~use ~wait () =
     in
     Option.iter (Effect.Deep.continue k) (block resumer)
   in
-  let who = Concord__Who.make_strong ~host:"by hand" ~name:"the waiter" ended in
-  let task () = Concord__Who.answering (fun () -> who) (fun () -> wait t) in
+  let who =
+    Concord__core.Who.make_strong ~host:"by hand" ~name:"the waiter" ended
+  in
+  let task () =
+    Concord__core.Who.answering (fun () -> who) (fun () -> wait t)
+  in
   Handled.run { suspend } ~ret:(fun () -> ended := true) task;
   no "it waits" !ended;
   Promise.fill leave ();

@@ -20,7 +20,7 @@ let fork f = ignore (Concord_fifo.fork f : Concord_fifo.handle)
 
 let until_wait n =
   eventually ~pause:Suspend.yield "all wait" (fun () ->
-      List.compare_length_with (Concord__Waits.all ()) n = 0)
+      List.compare_length_with (Concord__diagnosis.Waits.all ()) n = 0)
 
 let report_of n =
   let report = in_time "report" Debug.report in
@@ -142,7 +142,9 @@ let gone () =
    times as long. *)
 let named_among_others () =
   let named = Mvar.create_empty ~name:"named" () in
-  let name_of mvar = Concord__Labels.name (Concord__Identity.pointer mvar) in
+  let name_of mvar =
+    Concord__diagnosis.Labels.name (Concord__core.Identity.pointer mvar)
+  in
   let seconds_to_ask () =
     let begun = Unix.gettimeofday () in
     for _ = 1 to 1_000 do

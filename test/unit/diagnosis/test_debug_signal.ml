@@ -130,19 +130,19 @@ let idle () =
           };
     }
   in
-  let waits n () = List.length (Concord__Waits.all ()) = n in
+  let waits n () = List.length (Concord__diagnosis.Waits.all ()) = n in
   let give = Mvar.create_empty () in
   let one = thread (fun () -> Mvar.take give) in
   eventually "one waits" (waits 1);
-  no "for another task: stalled" (Concord__Debug_stall.is_idle ());
+  no "for another task: stalled" (Concord__diagnosis.Debug_stall.is_idle ());
   let other =
     thread (fun () -> Tools.Structure_kit.wait from_the_system () ())
   in
   eventually "both wait" (waits 2);
-  yes "for the system: idle" (Concord__Debug_stall.is_idle ());
+  yes "for the system: idle" (Concord__diagnosis.Debug_stall.is_idle ());
   (Mvar.take box) ();
   other ();
-  no "no more" (Concord__Debug_stall.is_idle ());
+  no "no more" (Concord__diagnosis.Debug_stall.is_idle ());
   Mvar.put give ();
   one ()
 

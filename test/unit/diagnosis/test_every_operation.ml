@@ -58,7 +58,7 @@ let waits_since first =
 let check_named (operation : int Operations.t) how start () =
   let place = operation.make 1 in
   ignore (suspended () : string list);
-  let first = Concord__Waits.begun () in
+  let first = Concord__diagnosis.Waits.begun () in
   let ended = thread (fun () -> ignore (start place : int)) in
   eventually "it waits" (fun () -> waits_since first <> []);
   let names = waits_since first in

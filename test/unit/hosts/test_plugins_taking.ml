@@ -162,8 +162,8 @@ let no_pointers () =
 
 (* --- Names of tasks ------------------------------------------------------------ *)
 
-let host () = (Concord__Identify.task ()).host
-let waker () = (Concord__Identify.waker ()).host
+let host () = (Concord__diagnosis.Identify.task ()).host
+let waker () = (Concord__diagnosis.Identify.waker ()).host
 let is what expected actual = Alcotest.(check string) what expected actual
 
 (* The names of tasks with no scheduler that takes every effect around them. *)
@@ -199,7 +199,7 @@ let names_in_t () =
 (* The only sign that a task has ended and must not perform effects any longer. *)
 exception Gone
 
-let () = Concord__Plugin.add_end_of_task (fun () e -> e == Gone)
+let () = Concord__core.Plugin.add_end_of_task (fun () e -> e == Gone)
 
 let ended_by_an_exception () =
   let effects = ref 0 in

@@ -1,4 +1,4 @@
-module Timer = Concord__Timer
+module Timer = Concord__core.Timer
 open Concord
 open Concord_test_support
 open Check

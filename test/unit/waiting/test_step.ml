@@ -1,8 +1,8 @@
 (* The driver of steps follows each chain to its end, whatever raises meanwhile. *)
 
-module Step = Concord__Step
-module Waiter = Concord__Waiter
-module Waiters = Concord__Waiters
+module Step = Concord__core.Step
+module Waiter = Concord__core.Waiter
+module Waiters = Concord__core.Waiters
 open Concord_test_support
 open Check
 

@@ -245,7 +245,7 @@ let asked_again host () =
       (* Alcotest's functions must not be called on two domains at once. *)
       let ended = Latch.create 2 and same = Atomic.make 0 in
       let ask () =
-        let identity () = (Concord__Identify.task ()).identity in
+        let identity () = (Concord__diagnosis.Identify.task ()).identity in
         let before = identity () in
         Suspend.yield ();
         if identity () == before then Atomic.incr same;

@@ -94,8 +94,8 @@ let nothing_after_the_answer () =
     true
   in
   let watched = ref nan in
-  Concord__Waits.during
-    ~who:(Concord__Who.of_thread ())
+  Concord__diagnosis.Waits.during
+    ~who:(Concord__core.Who.of_thread ())
     []
     (fun block -> ignore (block resumer : unit option))
     (fun resumer ->
@@ -115,7 +115,7 @@ let in_a_cancelled_task () =
   let mutex = Mutex.create () in
   try_with
     (fun () ->
-      let who = Concord__Identify.task () in
+      let who = Concord__diagnosis.Identify.task () in
       Alcotest.(check string) "host" "a scheduler" who.host;
       (* Operations that need not wait still succeed. *)
       Mutex.lock mutex;
@@ -168,7 +168,7 @@ let interrupted round () =
         round ()
       done);
   int "no task waits" 0 (List.length (waits ()));
-  int "no task is ready" 0 (List.length (Concord__Waits.resumed ()));
+  int "no task is ready" 0 (List.length (Concord__diagnosis.Waits.resumed ()));
   yes (Printf.sprintf "%d interruptions" !count) (!count > 0)
 
 let never () : unit Mvar.t = Mvar.create_empty ()

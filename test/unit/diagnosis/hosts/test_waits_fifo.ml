@@ -125,14 +125,16 @@ let resumed () =
       let task = Concord_fifo.fork (fun () -> Mvar.take mvar) in
       let tasks = observer Concord_fifo.yield in
       ignore (the_one tasks name : Debug.wait);
-      let before = List.length (Concord__Waits.resumed ()) in
+      let before = List.length (Concord__diagnosis.Waits.resumed ()) in
       Mvar.put mvar ();
       int "it does not wait" 0 (List.length (waits_in name));
-      int "it is ready" (before + 1) (List.length (Concord__Waits.resumed ()));
+      int "it is ready" (before + 1)
+        (List.length (Concord__diagnosis.Waits.resumed ()));
       int "so the report says" (before + 1)
         (List.length (Debug.report ()).woken);
       Concord_fifo.join task;
-      int "it has continued" before (List.length (Concord__Waits.resumed ())))
+      int "it has continued" before
+        (List.length (Concord__diagnosis.Waits.resumed ())))
 
 (* A sleeping loop isn't another task. The report shows it as the place where the thread
    waits. *)

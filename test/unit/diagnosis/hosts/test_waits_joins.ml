@@ -75,7 +75,8 @@ let resolved_early () =
           in
           filled := Some promise;
           let holders () =
-            Concord__Known.holders (Concord__Identity.pointer promise)
+            Concord__diagnosis.Known.holders
+              (Concord__core.Identity.pointer promise)
           in
           until (Kept.observer Suspend.yield) "its task is known" (fun () ->
               List.length (holders ()) = 1);

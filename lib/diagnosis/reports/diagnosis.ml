@@ -34,4 +34,4 @@ let () =
         (fun e ~of_kind ~otherwise -> Labels.explain e ~of_kind ?otherwise);
     }
 
-let link = Debug_start.link
+let () = Debug_start.start ()

@@ -1,5 +1,5 @@
-(** The common part of {!Channel} and the channels of {!Concord.Event}.
-    {!Channel} describes the functions. *)
+(** The common part of [Channel] and the channels of {!Concord.Event}. [Channel]
+    describes the functions. *)
 
 type 'a t
 

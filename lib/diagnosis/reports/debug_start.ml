@@ -9,15 +9,13 @@ let unless_impossible word f =
       (Printf.sprintf "CONCORD_DEBUG=%s has no effect: %s" word
          (Printexc.to_string e))
 
-let () =
+let start () =
   List.iter warn (Debugging.mistakes ());
   if Debugging.has "sigquit" then
     unless_impossible "sigquit" (fun () -> Debug_signal.dump_on Sys.sigquit);
   if Debugging.has "sigusr2" then
-    unless_impossible "sigusr2" (fun () -> Trace.on_signal Sys.sigusr2);
+    unless_impossible "sigusr2" (fun () -> Tracing.on_signal Sys.sigusr2);
   Option.iter
     (fun seconds ->
       unless_impossible "stall" (fun () -> Debug_stall.watch seconds))
     (Debugging.seconds "stall")
-
-let link () = ()

@@ -3,7 +3,6 @@ include Concord_suspend
 exception Never_resumed = Leaks.Never_resumed
 exception In_handler = Park.In_handler
 
-let () = Diagnosis.link ()
 let suspend = Reach.suspend
 let protect = Reach.protect
 let yield = Asking.yield

@@ -28,7 +28,7 @@ type note =
       (** [here] suspends the tasks of the calling domain. *)
 
 val noted : unit -> note option
-(** The note, if {!find} would return {!Nobody} or {!Noted} without asking. *)
+(** The note, if {!find} would return {!Nobody} or [Noted] without asking. *)
 
 val forget : unit -> unit
 (** Drops the note, so that the calling thread asks again. *)

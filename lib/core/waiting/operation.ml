@@ -1,5 +1,3 @@
-let () = Diagnosis.link ()
-
 type spin = Never | Before | Enlisted | Enlisted_or_before | Indifferent
 
 type ('t, 'x, 'a) how =

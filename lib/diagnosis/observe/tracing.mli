@@ -14,6 +14,9 @@ val start : unit -> unit
 
 val stop : unit -> unit
 
+val on_signal : int -> unit
+(** The signal calls {!start} and {!stop} in turn. *)
+
 (** {2 Emitting}
 
     Call these only while {!Observer.is_traced}. *)

@@ -43,6 +43,11 @@ let start () =
   end
 
 let stop () = Observer.(stop trace)
+
+let on_signal signal =
+  let toggle _ = if Observer.is_traced () then stop () else start () in
+  Sys.set_signal signal (Signal_handle toggle)
+
 let () = if Debugging.has "trace" then start ()
 let task = Task_id.of_who
 

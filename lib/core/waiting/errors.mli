@@ -5,17 +5,17 @@
     waits are kept. The printer of [Stdlib.Lazy.Undefined] does the same. *)
 
 exception Closed
-(** {!Channel}, {!Stream}, {!Work_queue}, {!Mailbox}, {!Broadcast}, {!Watch} and
-    {!Pool} raise it after [close], under their own names. *)
+(** [Channel], [Stream], [Work_queue], [Mailbox], [Broadcast], [Watch] and
+    [Pool] raise it after [close], under their own names. *)
 
 exception Lagged of int
-(** {!Broadcast.Lagged}. *)
+(** [Broadcast.Lagged]. *)
 
 exception Already_filled
-(** {!Promise.Already_filled}. *)
+(** [Promise.Already_filled]. *)
 
 exception Being_forced
-(** {!Lazy.Being_forced}. *)
+(** [Lazy.Being_forced]. *)
 
 val closed : ('a, exn) result
 (** [closed] is [Error Closed], with which waiting tasks are resumed. *)

@@ -2,8 +2,8 @@
 
     The core knows neither reports nor traces. It reads one word, {!on}, whose
     bits say what is observed. Only if a bit is set does it call a function of
-    the {!t} that was installed. The folders [observe], [holding] and [debug]
-    install one while the library is initialised.
+    the {!t} that was installed. The library [concord.diagnosis] installs one
+    while the program is initialised.
 
     Unless a function says otherwise, it doesn't suspend, and is safe from any
     domain and thread. *)
