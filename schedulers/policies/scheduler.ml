@@ -262,7 +262,7 @@ module Make (P : Policy.S) = struct
     let scope =
       create_scope
         ~around:(Some (innermost owner))
-        ~owner:(Some owner) ~is_shielded:(owner.shields > 0)
+        ~owner:(Some owner) ~depth:owner.shields
     in
     let handle =
       Concord_suspend.
@@ -347,7 +347,7 @@ module Make (P : Policy.S) = struct
 
   let run ?(priority = P.default) main =
     let main = Locals.carry main in
-    let root = create_scope ~around:None ~owner:None ~is_shielded:false in
+    let root = create_scope ~around:None ~owner:None ~depth:0 in
     let t =
       {
         host = create ();

@@ -23,8 +23,7 @@ type 'p task = {
 and 'p scope = {
   around : 'p scope option;  (** [None] for the scope of the first task. *)
   owner : 'p task option;  (** [None] for the scope of the first task. *)
-  is_shielded : bool;
-      (** [true] if a cancellation of the owner doesn't cancel the scope. *)
+  depth : int;
   mutable in_body : bool;  (** [true] until the owner has run the body. *)
   mutable members : 'p task list;  (** Some of them may have ended. *)
   mutable listed : int;  (** The length of [members]. *)
@@ -47,11 +46,11 @@ let create_task home priority =
     who = None;
   }
 
-let create_scope ~around ~owner ~is_shielded =
+let create_scope ~around ~owner ~depth =
   {
     around;
     owner;
-    is_shielded;
+    depth;
     in_body = true;
     members = [];
     listed = 0;
@@ -71,25 +70,25 @@ let rec is_within scope other =
   | None -> false
 
 let is_cancelled task =
-  task.shields = 0
-  && (task.cancelled
-     || List.exists (fun scope -> scope.stopped && scope.in_body) task.scopes)
+  (task.cancelled && task.shields = 0)
+  || List.exists
+       (fun scope ->
+         scope.stopped && scope.in_body && scope.depth = task.shields)
+       task.scopes
 
-let give_up task = if task.shields = 0 then task.give_up ()
+let give_up task ~depth = if task.shields = depth then task.give_up ()
 
 let rec cancel scope =
   if not scope.stopped then begin
     scope.stopped <- true;
     List.iter cancel_task scope.members;
-    if scope.in_body then Option.iter give_up scope.owner
+    if scope.in_body then Option.iter (give_up ~depth:scope.depth) scope.owner
   end
 
 and cancel_task task =
   task.cancelled <- true;
-  List.iter
-    (fun scope -> if not scope.is_shielded then cancel scope)
-    task.scopes;
-  give_up task
+  List.iter (fun scope -> if scope.depth = 0 then cancel scope) task.scopes;
+  give_up task ~depth:0
 
 let rec iter f scope =
   let visit task =

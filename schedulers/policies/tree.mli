@@ -26,8 +26,10 @@ type 'p task = {
 and 'p scope = {
   around : 'p scope option;  (** [None] for the scope of the first task. *)
   owner : 'p task option;  (** Likewise. *)
-  is_shielded : bool;
-      (** [true] if the owner's cancellation doesn't cancel it. *)
+  depth : int;
+      (** The owner's [shields] when it opened the scope. While the owner has
+          more, the scope doesn't cancel it. Unless this is 0, the owner's
+          cancellation doesn't cancel the scope. *)
   mutable in_body : bool;  (** The owner has not come to its end yet. *)
   mutable members : 'p task list;  (** Some of them may have ended. *)
   mutable listed : int;  (** The length of [members]. *)
@@ -40,7 +42,7 @@ and 'p scope = {
 val create_task : 'p scope -> 'p -> 'p task
 
 val create_scope :
-  around:'p scope option -> owner:'p task option -> is_shielded:bool -> 'p scope
+  around:'p scope option -> owner:'p task option -> depth:int -> 'p scope
 
 val innermost : 'p task -> 'p scope
 (** The innermost scope that the task is in. *)

@@ -165,6 +165,24 @@ let what_main_raises (module S : Concord_policies.S) () =
               Scope.fork scope (fun () -> raise Exit);
               Event.sync Event.never)))
 
+(* A scope in [protect] can be cancelled, but the scope around it can't reach inside. *)
+let cancelled_in_protect () =
+  Concord_policies.Fifo.run @@ fun () ->
+  let never () = Event.sync Event.never in
+  yes "its own timeout"
+    (Tasks.protect (fun () -> Tasks.with_timeout 0.001 never) = None);
+  let ended = ref false in
+  let outer =
+    Tasks.with_timeout 0.001 (fun () ->
+        Tasks.protect (fun () ->
+            yes "the inner one" (Tasks.with_timeout 0.002 never = None);
+            Tasks.sleep 0.001;
+            ended := true);
+        never ())
+  in
+  yes "the outer one" (outer = None);
+  yes "protected" !ended
+
 let cancelled_by_its_host () =
   traced [ "task"; "main"; "protected"; "host" ] @@ fun say ->
   Concord_fifo.run @@ fun () ->
@@ -319,6 +337,7 @@ let () =
         [
           test "fork from outside" fork_from_outside;
           test "cancelled by its host" cancelled_by_its_host;
+          test "cancelled in protect" cancelled_in_protect;
           test "deep" deep;
           test "forgets" forgets;
         ]
