@@ -102,6 +102,45 @@ let with_timeout seconds f =
   in
   conclude (Scope.run_to_end body) result
 
+(* --- Deadlines --------------------------------------------------------------- *)
+
+(* The key is created for the first deadline, because each key makes a fork cost more. It has the
+   time in nanoseconds, by the clock of [Sleeper].
+
+   State     Left by  To        By whom
+   None      key      Some key  the first caller of [with_deadline] *)
+let known : int Local.t option Atomic.t = Atomic.make None
+
+let rec key () =
+  match Atomic.get known with
+  | Some key -> key
+  | None ->
+      let created = Some (Local.create ()) in
+      ignore (Atomic.compare_and_set known None created : bool);
+      key ()
+
+let deadline () = Option.bind (Atomic.get known) Local.get
+let left at = float_of_int (at - Sleeper.now_ns ()) *. 1e-9
+let time_left () = Option.map (fun at -> Float.max 0. (left at)) (deadline ())
+
+(* Seconds that don't fit into the clock are infinite. *)
+let longest = 1e9
+
+let with_deadline seconds f =
+  if Float.is_nan seconds then
+    invalid_arg "Tasks.with_deadline: the deadline is not a number (nan)";
+  let own =
+    if seconds > longest then None
+    else Some (Sleeper.now_ns () + int_of_float (Float.max 0. seconds *. 1e9))
+  in
+  match (own, deadline ()) with
+  | None, None -> with_timeout Float.infinity f
+  | Some at, None | None, Some at ->
+      with_timeout (left at) (fun () -> Local.with_binding (key ()) at f)
+  | Some own, Some outer ->
+      let at = Int.min own outer in
+      with_timeout (left at) (fun () -> Local.with_binding (key ()) at f)
+
 (* --- Lists ---------------------------------------------------------------- *)
 
 (* [rest], the elements that no task has begun yet

@@ -185,6 +185,50 @@ val with_timeout : float -> (unit -> 'a) -> 'a option
     - {b Raises} [e] if [f] raises [e], even while it is unwound.
     - {b Raises} [Invalid_argument] if [seconds] is not a number. *)
 
+val with_deadline : float -> (unit -> 'a) -> 'a option
+(** [with_deadline seconds f] is {!with_timeout}, but [f], and all code that
+    works for it, can ask how much time is left ({!time_left}).
+
+    The deadline is a value of {!Local}. So it follows the request to jobs,
+    threads and other loops, which cancelling [f] doesn't reach at once. There,
+    a [with_deadline] never ends later than the deadline of the task that it
+    works for:
+
+    {[
+      # Workers.with_workers ~domains:1 (fun workers ->
+          Tasks.with_deadline 0.01 (fun () ->
+              Workers.run workers (fun () ->
+                  (* it waits for 0.01 s, not for 60 s *)
+                  Tasks.with_deadline 60. (fun () -> Event.sync Event.never))))
+      - : 'a option option = None
+    ]}
+
+    - {b Suspends}, is {b cancelled}, and {b raises} as {!with_timeout} does.
+    - {b Cost}: that of {!with_timeout} and of {!Local.with_binding}. *)
+
+val time_left : unit -> float option
+(** [time_left ()] is the number of seconds until the caller's deadline, which
+    is the earliest one of the {!with_deadline}s around it. It is [Some 0.] once
+    the deadline has passed, and [None] if there is none.
+
+    Pass it on to what can't be cancelled: a [statement_timeout] of a database,
+    a timeout of [BLPOP], or a header of a request to the next service.
+
+    {[
+      # let timeout () =
+          match Tasks.time_left () with
+          | Some seconds -> Printf.sprintf "timeout: %.0f" seconds
+          | None -> "no timeout"
+      val timeout : unit -> string = <fun>
+      # Tasks.with_deadline 2. timeout
+      - : string option = Some "timeout: 2"
+      # timeout ()
+      - : string = "no timeout"
+    ]}
+
+    - {b Suspends} never.
+    - {b Cost}: that of {!Local.get}. *)
+
 val sleep : float -> unit
 (** [sleep seconds] is [Event.sync (Event.timeout seconds)].
 

@@ -365,6 +365,64 @@ let trace () =
     (List.sort compare (Atomic.get spans)
     = List.sort compare (List.concat_map expected requests))
 
+(* --- Deadlines --------------------------------------------------------------------------- *)
+
+let left_within a b =
+  match Tasks.time_left () with
+  | Some left -> a <= left && left <= b
+  | None -> false
+
+let deadlines () =
+  yes "none" (Tasks.time_left () = None);
+  let seen =
+    Tasks.with_deadline 60. (fun () ->
+        yes "it is seen" (left_within 40. 60.);
+        ignore
+          (Tasks.with_deadline 3600. (fun () ->
+               yes "the earlier one counts" (left_within 40. 60.))
+            : unit option);
+        ignore
+          (Tasks.with_deadline infinity (fun () ->
+               yes "it is kept" (left_within 40. 60.))
+            : unit option);
+        ignore
+          (Tasks.with_deadline 20. (fun () ->
+               yes "an earlier one" (left_within 0. 20.))
+            : unit option);
+        yes "restored" (left_within 40. 60.);
+        Tasks.map (fun _ -> left_within 30. 60.) [ 1; 2 ])
+  in
+  yes "in tasks" (seen = Some [ true; true ]);
+  yes "none afterwards" (Tasks.time_left () = None);
+  let never () = Event.sync Event.never in
+  yes "over" (Tasks.with_deadline 0.001 never = None);
+  yes "at once" (Tasks.with_deadline (-1.) never = None);
+  yes "infinite"
+    (Tasks.with_deadline infinity (fun () -> Tasks.time_left ()) = Some None);
+  (* The inner one ends with the outer one, although nothing cancels it. *)
+  let result = ref (Some ()) in
+  let over =
+    Tasks.with_deadline 0.002 (fun () ->
+        Tasks.protect (fun () -> result := Tasks.with_deadline 60. never);
+        Tasks.time_left ())
+  in
+  yes "the inner one" (!result = None);
+  yes "it has passed" (over = None || over = Some (Some 0.));
+  match Tasks.with_deadline nan ignore with
+  | _ -> Alcotest.fail "nan"
+  | exception Invalid_argument text -> yes text (contains text "with_deadline")
+
+let deadline_follows () =
+  with_others (fun others ->
+      List.iter
+        (fun (name, call) ->
+          yes name (call (fun () -> Tasks.time_left () = None));
+          ignore
+            (Tasks.with_deadline 60. (fun () ->
+                 yes name (call (fun () -> left_within 30. 60.)))
+              : unit option))
+        others)
+
 (* --- Identity --------------------------------------------------------------------------- *)
 
 (* Each task binds its number, and looks again and again after waits of all kinds. *)
@@ -430,4 +488,6 @@ let () =
         ("signal handlers and finalisers", on main_hosts handlers);
         ("a trace", [ test "through four hosts" trace ]);
         ("identity", on hosts identity);
+        ("deadlines", on hosts deadlines);
+        ("deadlines elsewhere", [ test "all ways" deadline_follows ]);
       ])
