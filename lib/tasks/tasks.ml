@@ -84,21 +84,21 @@ let with_timeout seconds f =
     invalid_arg "Tasks.with_timeout: the timeout is not a number (nan)";
   let result = Atomic.make None and is_late = Promise.create () in
   let decide late = ignore (Promise.try_fill is_late late : bool) in
-  let watch scope () =
+  (* The timer is not in this task, whose stack would grow. *)
+  let watch scope () = if Promise.await is_late then Scope.cancel scope in
+  let body scope =
     let stop = Timer.after seconds (fun () -> decide true) in
-    match Promise.await is_late with
-    | late ->
+    match
+      Scope.fork scope (watch scope);
+      Atomic.set result (Some (f ()))
+    with
+    | () ->
         stop ();
-        if late then Scope.cancel scope
+        decide false
     | exception e ->
         let backtrace = Printexc.get_raw_backtrace () in
         stop ();
         Printexc.raise_with_backtrace e backtrace
-  in
-  let body scope =
-    Scope.fork scope (watch scope);
-    Atomic.set result (Some (f ()));
-    decide false
   in
   conclude (Scope.run_to_end body) result
 
