@@ -62,16 +62,17 @@
     - {b Closing}. After {!close} no operation reads or writes another file that
       has got the number since.
     - {b Non-blocking}. Operations set [O_NONBLOCK] on a descriptor that the
-      system can wait for, and leave it set. Other processes that have the same
-      file open share the flag. [read] and [write], and {!stdin}, {!stdout} and
-      {!stderr}, don't set it on the descriptors 0, 1 and 2. Instead, they wait
-      until the descriptor is ready. Then they block if another process, or
-      another thread, was faster.
+      system can wait for, at the latest when they wait, and leave it set. Other
+      processes that have the same file open share the flag. [read] and [write],
+      and {!stdin}, {!stdout} and {!stderr}, don't set it on the descriptors 0,
+      1 and 2. Instead, they wait until the descriptor is ready. Then they block
+      if another process, or another thread, was faster.
     - {b Cost} is that of the system call, if nothing has to wait. An operation
       on a descriptor needs two more system calls, which ask for the kind of the
-      descriptor and whether it is non-blocking. A channel does this once.
-      Waiting takes O(log n) for [n] descriptors that tasks wait for, and a
-      system call if another thread polls.
+      descriptor and whether it is non-blocking. [read] and [write] of a socket
+      need them only to wait. A channel does this once. Waiting takes O(log n)
+      for [n] descriptors that tasks wait for, and a system call if another
+      thread polls.
     - {b Regular files}, disks, and other files that the system cannot wait for
       are opened, read and written at once if their data is in memory, and Linux
       says so. Otherwise system threads do the work. They also do that of

@@ -1,9 +1,14 @@
 open Unix
 
-let read fd b pos len = Io.with_ "read" fd (fun io -> Io.read io b pos len)
+let read fd b pos len =
+  Io.at_once "read" fd ~now:Native.recv_now b pos len @@ fun owner n ->
+  if n >= 0 then n
+  else Io.with_rest ?owner "read" fd Read n (fun io -> Io.read io b pos len)
 
 let single_write fd b pos len =
-  Io.with_ "write" fd (fun io -> Io.write io b pos len)
+  Io.at_once "write" fd ~now:Native.send_now b pos len @@ fun owner n ->
+  if n >= 0 then n
+  else Io.with_rest ?owner "write" fd Write n (fun io -> Io.write io b pos len)
 
 (* [unsafe_of_string] is safe here, because the bytes are only read. *)
 let single_write_substring fd s = single_write fd (Bytes.unsafe_of_string s)
@@ -12,12 +17,13 @@ let single_write_substring fd s = single_write fd (Bytes.unsafe_of_string s)
    another file before the last part. *)
 let write fd b pos len =
   Io.check "Concord_aio.write" (Bytes.length b) pos len;
-  Io.with_ "write" fd @@ fun io ->
+  Io.at_once "write" fd ~now:Native.send_now b pos len @@ fun owner n ->
+  Io.with_rest ?owner "write" fd Write n @@ fun io ->
   let stop = pos + len in
   let rec from pos =
     if pos < stop then from (pos + Io.write io b pos (stop - pos))
   in
-  from pos;
+  from (pos + Int.max 0 n);
   len
 
 let write_substring fd s pos len =
@@ -73,7 +79,9 @@ let sendto fd b pos len flags address =
 (* If the peer has closed the connection already, the next connection is accepted. *)
 let rec try_accept cloexec fd =
   match Unix.accept ~cloexec fd with
-  | connection -> connection
+  | (client, _) as connection ->
+      Io.note_socket 's' client;
+      connection
   | exception Unix_error (ECONNABORTED, _, _) -> try_accept cloexec fd
 
 let accept ?(cloexec = true) fd =
@@ -109,7 +117,9 @@ let connect fd address =
 
 (* --- Files ---------------------------------------------------------------- *)
 
-let close = Io.close
+let close fd =
+  Io.note_socket 's' fd;
+  Io.close fd
 
 let openfile name flags perm =
   match Native.open_now name flags with

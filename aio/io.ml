@@ -148,6 +148,39 @@ let transfer name t direction ~now call b pos len =
   end
   else perform name t direction call
 
+(* A ready socket needs no other call of the system. [sockets] says of each number whether the
+   last attempt has found something else, so that the next one is left out. If that is out of
+   date, the operation only takes longer. *)
+let sockets = Bytes.make 1024 's'
+let slot fd = (Iomux.Util.fd_of_unix fd : int) land (Bytes.length sockets - 1)
+let may_be_socket fd = Bytes.get sockets (slot fd) = 's' && not (is_standard fd)
+let note_socket is_socket fd = Bytes.set sockets (slot fd) is_socket
+
+let at_once name fd ~now b pos len rest =
+  if may_be_socket fd && len > 0 && is_part (Bytes.length b) pos len then begin
+    give_turn ();
+    let attempt owner =
+      let call () = now fd b pos (Int.min len max_bytes) in
+      let n = Owner.using name owner call in
+      if n = -2 then note_socket ' ' fd;
+      if n = len then n else rest (Some owner) n
+    in
+    let owner = Owner.find ~wait:closes name fd in
+    Ensure.finally Owner.leave owner attempt owner
+  end
+  else rest None (-2)
+
+(* If some bytes were written, the others must not go to another file that has got the number
+   since. *)
+let with_rest ?owner name fd direction n f =
+  with_ name fd @@ fun t ->
+  begin match owner with
+  | Some owner when n > 0 && owner != t.owner -> raise (bad_descriptor name)
+  | Some _ | None -> ()
+  end;
+  if n = -1 && t.kind = Stream then wait t direction;
+  f t
+
 let read t b pos len =
   transfer "read" t Read ~now:Native.read_now Unix.read b pos len
 

@@ -30,6 +30,33 @@ val with_now : string -> Unix.file_descr -> (t -> 'a) -> 'a
 (** {!with_}, for code that cannot suspend. The descriptor is non-blocking, even
     if it is standard. *)
 
+val at_once :
+  string ->
+  Unix.file_descr ->
+  now:(Unix.file_descr -> bytes -> int -> int -> int) ->
+  bytes ->
+  int ->
+  int ->
+  (Owner.t option -> int -> int) ->
+  int
+(** [at_once name fd ~now b pos len rest] calls [now], {!Native.recv_now} or
+    {!Native.send_now}, and is [len] if [now] has transferred all bytes.
+    Otherwise it is [rest owner n], where [n] is the result of [now], and
+    [owner] has a reference meanwhile. If [fd] can't be a socket, [n] is -2. *)
+
+val with_rest :
+  ?owner:Owner.t ->
+  string ->
+  Unix.file_descr ->
+  Poller.direction ->
+  int ->
+  (t -> 'a) ->
+  'a
+(** {!with_}, for the rest of {!at_once}. If [n] is -1, it waits first. *)
+
+val note_socket : char -> Unix.file_descr -> unit
+(** ['s'] says that the number may belong to a socket from now on. *)
+
 val close_owner : Owner.t -> bool
 (** {!close}, except that it is [false] if the owner was closing. *)
 

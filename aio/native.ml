@@ -17,6 +17,12 @@ external write_now : Unix.file_descr -> bytes -> int -> int -> int
   = "concord_aio_write_now"
 [@@noalloc]
 
+external recv_now : Unix.file_descr -> bytes -> int -> int -> int
+  = "concord_aio_recv_now"
+
+external send_now : Unix.file_descr -> bytes -> int -> int -> int
+  = "concord_aio_send_now"
+
 external open_now : string -> int -> int = "concord_aio_open_now" [@@noalloc]
 
 (* With only these flags, opening creates and changes nothing, and doesn't wait. *)

@@ -21,6 +21,16 @@ val write_now : Unix.file_descr -> bytes -> int -> int -> int
 (** [Unix.single_write], if that need not wait. Otherwise it is like
     {!read_now}. *)
 
+val recv_now : Unix.file_descr -> bytes -> int -> int -> int
+(** [Unix.read] of a socket, which may be blocking. It is -1 if it would have to
+    wait, and -2 if this is no socket, or if that isn't known. The part must be
+    within the bytes.
+
+    - {b Raises} [Unix.Unix_error] for other errors. *)
+
+val send_now : Unix.file_descr -> bytes -> int -> int -> int
+(** [Unix.single_write] to a socket, like {!recv_now}. *)
+
 val open_now : string -> Unix.open_flag list -> Unix.file_descr option
 (** [openfile], close-on-exec, of a regular file that exists, if the system has
     all names in memory. Otherwise, and on an error, it is [None]. *)

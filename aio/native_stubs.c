@@ -2,10 +2,12 @@
 
 #define _GNU_SOURCE
 #include <caml/mlvalues.h>
+#include <caml/unixsupport.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -88,6 +90,26 @@ value concord_aio_nature(value v_fd, value v_nonblock)
 #endif
 value concord_aio_read_now(value v_fd, value v_bytes, value v_pos, value v_len) { NOW(preadv2); }
 value concord_aio_write_now(value v_fd, value v_bytes, value v_pos, value v_len) { NOW(pwritev2); }
+
+/* The same for a socket, whatever its flags are. The result is -1 if the socket isn't ready, and -2 if this is no socket, or if
+   a signal came. Other errors are raised, because the socket reports them only once. */
+static value now(ssize_t done, const char *name)
+{
+  if (done >= 0) return Val_long(done);
+  if (errno == EAGAIN || errno == EWOULDBLOCK) return Val_long(-1);
+  if (errno == ENOTSOCK || errno == EINTR) return Val_long(-2);
+  caml_uerror(name, Nothing);
+}
+
+value concord_aio_recv_now(value v_fd, value v_bytes, value v_pos, value v_len)
+{
+  return now(recv(Int_val(v_fd), Bytes_val(v_bytes) + Long_val(v_pos), Long_val(v_len), MSG_DONTWAIT), "read");
+}
+
+value concord_aio_send_now(value v_fd, value v_bytes, value v_pos, value v_len)
+{
+  return now(send(Int_val(v_fd), Bytes_val(v_bytes) + Long_val(v_pos), Long_val(v_len), MSG_DONTWAIT), "single_write");
+}
 
 /* O_PATH opens only the name, so it has no effect on a device or a FIFO. If this is a regular file, it is opened for use. It
    may be another file by now, so O_NONBLOCK makes sure that this doesn't wait. */

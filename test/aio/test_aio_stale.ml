@@ -227,6 +227,64 @@ let read_by_another_of_standard () =
   join ();
   List.iter Unix.close [ from; to_ ]
 
+(* --- Numbers that were sockets ------------------------------------------------ *)
+
+let sockets () = Unix.socketpair ~cloexec:true PF_UNIX SOCK_STREAM 0
+let close_all = List.iter Unix.close
+
+(* The number of [from] belongs to a pipe, a socket and a pipe again, and the operations don't
+   hear of the changes. *)
+let another_kind () =
+  with_pipe @@ fun from to_ ->
+  let here, there = sockets () and kept = Unix.dup from in
+  Aio.run (fun () ->
+      let passes out text =
+        put out text;
+        let got = Bytes.create 10 in
+        let n = Aio.read from got 0 10 in
+        strings "the bytes" [ text ] [ Bytes.sub_string got 0 n ]
+      in
+      passes to_ "pipe";
+      Unix.dup2 here from;
+      passes there "socket";
+      Unix.dup2 kept from;
+      passes to_ "a pipe");
+  close_all [ from; to_; here; there; kept ]
+
+(* The socket takes a part of the bytes at once. *)
+let in_parts () =
+  let here, there = sockets () in
+  let text = Bytes.init 3_000_000 (fun i -> Char.chr (i land 255)) in
+  let got = Buffer.create 3_000_000 and part = Bytes.create 100_000 in
+  Aio.run (fun () ->
+      let rec read () =
+        let n = Aio.read there part 0 (Bytes.length part) in
+        Buffer.add_subbytes got part 0 n;
+        if n > 0 then read ()
+      in
+      let reader = Fifo.fork read in
+      int "all" 3_000_000 (Aio.write here text 0 3_000_000);
+      Aio.close here;
+      Fifo.join reader);
+  yes "the same" (Bytes.equal text (Buffer.to_bytes got));
+  Unix.close there
+
+(* What is left of a write doesn't go to another file that has got the number. *)
+let rest_to_another () =
+  let here, there = sockets () in
+  let text = Bytes.make 3_000_000 'x' in
+  Aio.run (fun () ->
+      let write () =
+        match Aio.write here text 0 (Bytes.length text) with
+        | _ -> Alcotest.fail "all was written"
+        | exception Unix.Unix_error (EBADF, _, _) -> ()
+      in
+      let writer = Fifo.fork write in
+      until_waiting 1;
+      Aio.close here;
+      Fifo.join writer);
+  Unix.close there
+
 let () =
   Check.run "aio: stale"
     [
@@ -244,5 +302,11 @@ let () =
           test "in run" (read_by_another Aio.run);
           test "in a fifo" (read_by_another (fun f -> Fifo.run f));
           test "read of stdin" read_by_another_of_standard;
+        ] );
+      ( "sockets",
+        [
+          test "another kind" another_kind;
+          test "in parts" in_parts;
+          test "closed between parts" rest_to_another;
         ] );
     ]
