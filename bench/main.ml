@@ -156,6 +156,13 @@ let measure_and_save groups effort json ~fills ~charts =
   in
   match measure ~save effort groups with
   | () -> (
+      let dropped, taken = Worker.drops () in
+      if taken > 0 then
+        Printf.printf
+          "%d of %d samples were dropped, because the process waited for a \
+           core for more than 2 %% of the time\n\
+           %!"
+          dropped taken;
       document (saved ()) ~fills ~charts;
       match Measure.failures () with
       | [] -> ()

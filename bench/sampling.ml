@@ -26,6 +26,9 @@ let prepare (effort : Effort.t) ms group row =
     let worker = Worker.start group row in
     Fun.protect (fun () -> f worker) ~finally:(fun () -> Worker.stop worker)
   in
+  let sample =
+    if effort.level = Least then Worker.sample else Worker.undelayed_sample
+  in
   let calibrated worker =
     let crowd = min calibration_crowd effort.crowd in
     calibrate ms (fun n -> List.hd (Worker.sample worker ~crowd n))
@@ -33,7 +36,7 @@ let prepare (effort : Effort.t) ms group row =
   let each_in_new_process n =
     let next _ () =
       in_new_process (fun worker ->
-          per row n (Worker.sample worker ~crowd:effort.crowd n))
+          per row n (sample worker ~crowd:effort.crowd n))
     in
     { next; stop = ignore }
   in
@@ -52,7 +55,7 @@ let prepare (effort : Effort.t) ms group row =
   | Time _ | Crowd _ ->
       in_one_process (fun worker ->
           let n = calibrated worker in
-          fun _ () -> per row n (Worker.sample worker ~crowd:effort.crowd n))
+          fun _ () -> per row n (sample worker ~crowd:effort.crowd n))
   | Counted { operations; _ } ->
       each_in_new_process (Case.at effort.level operations)
   | Load { ms; _ } ->

@@ -68,6 +68,8 @@ type t = {
   pid : int;
   requests : out_channel;
   answers : in_channel;
+  mutable is_crowded : bool;
+      (** Its own threads seem to need more cores than there are. *)
 }
 
 let path program =
@@ -117,6 +119,7 @@ let start (group : group) row =
     pid;
     requests = Unix.out_channel_of_descr requests;
     answers = Unix.in_channel_of_descr answers;
+    is_crowded = false;
   }
 
 let rec wait pid =
@@ -142,6 +145,57 @@ let ask t ~crowd ?(rate = infinity) n =
         raise (No_result { row = t.row; reason = t.name ^ ": " ^ reason })
 
 let sample t ~crowd n = ask t ~crowd n ()
+
+(* --- Samples that had to wait for a core ------------------------------------- *)
+
+type time = { ran : float; delayed : float }
+
+(* The sum of all threads, or [None] if the system doesn't say it. See the kernel's
+   sched-stats.rst. *)
+let time_of t =
+  let tasks = Printf.sprintf "/proc/%d/task" t.pid in
+  let add sum task =
+    let file = Filename.concat (Filename.concat tasks task) "schedstat" in
+    match In_channel.with_open_text file In_channel.input_all with
+    | text ->
+        Scanf.sscanf text "%f %f" (fun ran delayed ->
+            { ran = sum.ran +. ran; delayed = sum.delayed +. delayed })
+    | exception Sys_error _ -> (* the thread has ended *) sum
+  in
+  match Sys.readdir tasks with
+  | tasks -> Some (Array.fold_left add { ran = 0.; delayed = 0. } tasks)
+  | exception Sys_error _ -> None
+
+let most_delayed = 0.02
+
+let was_delayed before after =
+  match (before, after) with
+  | Some before, Some after ->
+      let delayed = after.delayed -. before.delayed in
+      delayed > most_delayed *. (delayed +. after.ran -. before.ran)
+  | None, _ | _, None -> false
+
+let most_dropped = 5
+let taken = ref 0
+let dropped = ref 0
+let drops () = (!dropped, !taken)
+
+let undelayed_sample t ~crowd n =
+  let rec take tries =
+    incr taken;
+    let before = time_of t in
+    let answers = sample t ~crowd n in
+    if t.is_crowded || not (was_delayed before (time_of t)) then answers
+    else if tries = 0 then begin
+      t.is_crowded <- true;
+      answers
+    end
+    else begin
+      incr dropped;
+      take (tries - 1)
+    end
+  in
+  take most_dropped
 
 (* If the process gave no result, it has been waited for already. *)
 let stop t =

@@ -35,6 +35,16 @@ val sample : t -> crowd:int -> int -> float list
 
     @raise No_result like the result of {!ask}. *)
 
+val undelayed_sample : t -> crowd:int -> int -> float list
+(** {!sample}, which is dropped and taken again if the process waited for a core
+    for more than 2 % of the time, because other programs used the cores. After
+    five samples in a row, the process is believed to need more cores itself,
+    and its samples are not dropped any more. If the system doesn't say how long
+    a process waited, none is dropped. *)
+
+val drops : unit -> int * int
+(** The number of samples that were dropped, and of all that were taken. *)
+
 val ask : t -> crowd:int -> ?rate:float -> int -> unit -> float list
 (** [ask t ~crowd ~rate n] begins such a sample, and returns a function that
     waits for it. The function raises {!No_result} if there is no result. A
