@@ -44,14 +44,7 @@ let await_step parties waiters : _ Step.t =
   if not (is_complete parties waiters) then Wait
   else if parties = 1 then Return (waiters, ())
   else if parties = 2 then
-    Hand_over
-      {
-        state = Waiters.tail waiters;
-        waiter = Waiters.head waiters;
-        outcome = Ok ();
-        accepted = Step.finished;
-        refused = Again;
-      }
+    Step.to_first waiters (Ok ()) (Waiters.tail waiters) ()
   else Become (Waiters.empty, Step.resume_all waiters (Ok ()) Step.finished)
 
 (* --- The waiters ---------------------------------------------------------- *)

@@ -21,15 +21,7 @@ let create ?name () =
 (* The result is [true] if a task was woken. *)
 let signal_step v waiters : _ Step.t =
   if Waiters.is_empty waiters then Return (waiters, false)
-  else
-    Hand_over
-      {
-        state = Waiters.tail waiters;
-        waiter = Waiters.head waiters;
-        outcome = Ok v;
-        accepted = Done true;
-        refused = Again;
-      }
+  else Step.to_first waiters (Ok v) (Waiters.tail waiters) true
 
 let broadcast_step outcome waiters : _ Step.t =
   if Waiters.is_empty waiters then Return (waiters, ())

@@ -63,16 +63,11 @@ let pass_on_step e : _ -> _ Step.t = function
       Return (Unforced (computation, f.watchers), ())
   | Forcing f ->
       let computation = { f.computation with failed_before = Some e } in
-      let w = Waiters.head f.waiters and waiters = Waiters.tail f.waiters in
-      Hand_over
-        {
-          state =
-            Forcing { f with computation; by = w.arg; waiters; need = no_need };
-          waiter = w;
-          outcome = Ok Yours;
-          accepted = Step.finished;
-          refused = Again;
-        }
+      let waiters = Waiters.tail f.waiters
+      and by = (Waiters.head f.waiters).arg in
+      Step.to_first f.waiters (Ok Yours)
+        (Forcing { f with computation; by; waiters; need = no_need })
+        ()
   | (Unforced _ | Value _ | Failed _) as other -> Return (other, ())
 
 (* --- The waiters and the forcer ------------------------------------------- *)

@@ -217,14 +217,7 @@ let put_in v : _ -> _ Step.t = function
       match w.arg.purpose with
       | Take ->
           (* no other task sees [v] unless [w] accepts it, so the box need not be held *)
-          Hand_over
-            {
-              state = emptied (without_first line);
-              waiter = w;
-              outcome = Ok v;
-              accepted = Step.finished;
-              refused = Again;
-            }
+          Step.to_first line.takers (Ok v) (emptied (without_first line)) ()
       | Read | Hold _ -> Become (held line Waiters.empty, Then (give () v)))
 
 (* A value that was taken comes back, before all others. If there is another one by now, that

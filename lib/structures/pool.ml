@@ -84,14 +84,7 @@ let take_step () s : _ Step.t =
     | [] -> Wait
 
 let pass grant s : _ Step.t =
-  Hand_over
-    {
-      state = { s with takers = Waiters.tail s.takers };
-      waiter = Waiters.head s.takers;
-      outcome = Ok grant;
-      accepted = Step.finished;
-      refused = Again;
-    }
+  Step.to_first s.takers (Ok grant) { s with takers = Waiters.tail s.takers } ()
 
 let give_step v s : _ Step.t =
   if Waiters.is_empty s.takers then Return ({ s with idle = v :: s.idle }, ())

@@ -288,14 +288,7 @@ let add_moved v : _ -> _ Step.t = function
   | Last (Renewed { top = Node { index; _ } as below }) ->
       Return (Last (Node { value = v; below; index = index + 1 }), ())
   | Last (Takers { top; takers }) ->
-      Hand_over
-        {
-          state = with_takers top (Waiters.tail takers);
-          waiter = Waiters.head takers;
-          outcome = Ok v;
-          accepted = Step.finished;
-          refused = Again;
-        }
+      Step.to_first takers (Ok v) (with_takers top (Waiters.tail takers)) ()
   | Last (Sealed _) -> assert false (* the moving task seals only at the end *)
 
 (* A step of [first], by the moving task: a task that has taken an item while adders waited,
@@ -479,14 +472,7 @@ let take_out first : _ Step.t =
 (* A step of [last]. The first taker gets the item, or it comes to [first]. *)
 let rec take_back t v : _ -> _ Step.t = function
   | Last (Takers { top; takers }) ->
-      Hand_over
-        {
-          state = with_takers top (Waiters.tail takers);
-          waiter = Waiters.head takers;
-          outcome = Ok v;
-          accepted = Step.finished;
-          refused = Again;
-        }
+      Step.to_first takers (Ok v) (with_takers top (Waiters.tail takers)) ()
   | Last (Node _ | Renewed _ | Sealed _) as last ->
       let came () = Step.Then (fun last -> renew t last) in
       Become (last, At (t.first, put_before v, came))

@@ -143,14 +143,9 @@ let add_step v s : _ Step.t =
   else if Waiters.is_empty s.takers then
     Return (put s.next v { s with next = s.next + 1 }, s.next)
   else
-    Hand_over
-      {
-        state = { s with takers = Waiters.tail s.takers };
-        waiter = Waiters.head s.takers;
-        outcome = Ok v;
-        accepted = Done taken;
-        refused = Again;
-      }
+    Step.to_first s.takers (Ok v)
+      { s with takers = Waiters.tail s.takers }
+      taken
 
 let take_step () s : _ Step.t =
   match Items.min_binding_opt s.items with
@@ -166,14 +161,7 @@ let number_before s =
 let take_back_step v s : _ Step.t =
   if Waiters.is_empty s.takers then Return (put (number_before s) v s, ())
   else
-    Hand_over
-      {
-        state = { s with takers = Waiters.tail s.takers };
-        waiter = Waiters.head s.takers;
-        outcome = Ok v;
-        accepted = Step.finished;
-        refused = Again;
-      }
+    Step.to_first s.takers (Ok v) { s with takers = Waiters.tail s.takers } ()
 
 let undo_take t () v =
   Step.surely t take_back_step v;

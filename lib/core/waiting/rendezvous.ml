@@ -31,28 +31,18 @@ let send_step v : _ -> _ Step.t = function
   | Closed -> Raise Errors.Closed
   | Open (_, receivers) when Waiters.is_empty receivers -> Wait
   | Open (senders, receivers) ->
-      Hand_over
-        {
-          state = opened senders (Waiters.tail receivers);
-          waiter = Waiters.head receivers;
-          outcome = Ok v;
-          accepted = Step.finished;
-          refused = Again;
-        }
+      Step.to_first receivers (Ok v)
+        (opened senders (Waiters.tail receivers))
+        ()
 
 let receive_step () : _ -> _ Step.t = function
   | Closed -> Raise Errors.Closed
   | Open (senders, _) when Waiters.is_empty senders -> Wait
   | Open (senders, receivers) ->
-      let w = Waiters.head senders in
-      Hand_over
-        {
-          state = opened (Waiters.tail senders) receivers;
-          waiter = w;
-          outcome = Ok ();
-          accepted = Done w.arg;
-          refused = Again;
-        }
+      let value = (Waiters.head senders).arg in
+      Step.to_first senders (Ok ())
+        (opened (Waiters.tail senders) receivers)
+        value
 
 (* A value that was received comes back. It waits before all senders, although its own sender
    has left. *)
@@ -62,14 +52,9 @@ let take_back_step v : _ -> _ Step.t = function
       let senders = Waiters.push_first senders (Waiter.make_willing v) in
       Return (Open (senders, receivers), true)
   | Open (senders, receivers) ->
-      Hand_over
-        {
-          state = opened senders (Waiters.tail receivers);
-          waiter = Waiters.head receivers;
-          outcome = Ok v;
-          accepted = Done true;
-          refused = Again;
-        }
+      Step.to_first receivers (Ok v)
+        (opened senders (Waiters.tail receivers))
+        true
 
 let undo_receive t () v = Step.surely t take_back_step v
 

@@ -25,6 +25,10 @@ and ('s, 'r) next =
 
 let finished = Done ()
 
+let[@inline] to_first waiters outcome state result =
+  let waiter = Waiters.head waiters and accepted = Done result in
+  Hand_over { state; waiter; outcome; accepted; refused = Again }
+
 (* A cancelled task that is not unwound yet counts as resumed, although its waiter refuses. *)
 let counts w = Waiter.is_live w && not (Waiter.is_alternative w)
 

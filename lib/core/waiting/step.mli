@@ -127,6 +127,12 @@ and ('s, 'r) next =
 val finished : ('s, unit) next
 (** [Done ()]. *)
 
+val to_first : (_, 'a) Waiters.t -> ('a, exn) result -> 's -> 'r -> ('s, 'r) t
+(** [to_first waiters outcome state result] is a {!Hand_over} to the first
+    waiter of the queue. If it accepts, the operation is complete. If it
+    refuses, the step is called again, and offers the next waiter the same.
+    [state] is the state without the first waiter. *)
+
 val resume_all :
   ('x, 'a) Waiters.t -> ('a, exn) result -> ('s, 'r) next -> ('s, 'r) next
 (** [resume_all waiters outcome next] resumes all waiters of the queue in their
