@@ -1,7 +1,5 @@
 module P = Porter
 
-exception Cancelled
-
 (* All jobs are started on one domain. *)
 let create () =
   let started = P.nothing_started () in
@@ -84,14 +82,14 @@ let check_cancellable expect =
   let ran = ref false and answer = ref false in
   let promise = Promise.create () in
   let job, cancel =
-    P.cancellable ~cancelled:Cancelled promise (fun () -> ran := true)
+    P.cancellable promise (fun () -> ran := true)
   in
   P.post porter job;
   let outcome () =
     if !ran = !answer then failwith "both ran and was cancelled, or neither";
     match Promise.peek promise with
     | Some (Ok ()) -> "ran"
-    | Some (Error Cancelled) -> "cancelled"
+    | Some (Error P.Withdrawn) -> "cancelled"
     | Some (Error _) | None -> failwith "the promise is not resolved"
   in
   let queue = Queue.copy Model.queues.(0) in
