@@ -141,6 +141,112 @@ let with_deadline seconds f =
       let at = Int.min own outer in
       with_timeout (left at) (fun () -> Local.with_binding (key ()) at f)
 
+(* --- Until something happens ---------------------------------------------------- *)
+
+let unless event f =
+  let result = Atomic.make None
+  and happened = Atomic.make None
+  and returned = Promise.create () in
+  let watch scope () =
+    match
+      Event.select
+        [
+          Event.wrap event Option.some;
+          Event.wrap (Promise.await_evt returned) (fun () -> None);
+        ]
+    with
+    | Some v ->
+        Atomic.set happened (Some v);
+        Scope.cancel scope
+    | None -> ()
+  in
+  let body scope =
+    Scope.fork scope (watch scope);
+    Atomic.set result (Some (f ()));
+    ignore (Promise.try_fill returned () : bool)
+  in
+  match conclude (Scope.run_to_end body) result with
+  | Some v -> Ok v
+  | None -> Error (Option.get (Atomic.get happened))
+
+(* --- Several attempts ------------------------------------------------------------- *)
+
+let check_not_negative name what seconds =
+  if not (seconds >= 0.) then
+    invalid_arg
+      (Printf.sprintf "%s: %s must be at least 0, not %g" name what seconds)
+
+(* The body starts the functions. A function that fails says so, and then the next one starts at
+   once. The first one that returns cancels the scope, and the body with it. *)
+let hedge ?(delay = Float.infinity) fs =
+  if List.is_empty fs then invalid_arg "Tasks.hedge: the list is empty";
+  check_not_negative "Tasks.hedge" "delay" delay;
+  let result = Atomic.make None and failures = Mailbox.create () in
+  let task scope f () =
+    match f () with
+    | v ->
+        add (fun first _ -> first) result v;
+        Scope.cancel scope
+    | exception e -> (
+        match Scope.cause e (Printexc.get_raw_backtrace ()) with
+        | Cancellation (e, backtrace) ->
+            Printexc.raise_with_backtrace e backtrace
+        | Failure (e, backtrace) -> Mailbox.put failures (e, backtrace))
+  in
+  let rec start scope first_failure running = function
+    | f :: rest ->
+        Scope.fork scope (task scope f);
+        wait scope first_failure (running + 1) rest
+    | [] -> wait scope first_failure running []
+  and wait scope first_failure running rest =
+    let next =
+      if List.is_empty rest then Some (Mailbox.take failures)
+      else Event.sync_before delay (Mailbox.take_evt failures)
+    in
+    match (next, first_failure) with
+    | None, _ -> start scope first_failure running rest
+    | Some (e, backtrace), _ when running = 1 && List.is_empty rest ->
+        let e, backtrace = Option.value first_failure ~default:(e, backtrace) in
+        Printexc.raise_with_backtrace e backtrace
+    | Some failure, None -> start scope (Some failure) (running - 1) rest
+    | Some _, Some _ -> start scope first_failure (running - 1) rest
+  in
+  let outcome = Scope.run_to_end (fun scope -> start scope None 0 fs) in
+  Option.get (conclude outcome result)
+
+(* Between a half and the whole of the time, so that callers that failed together don't come again
+   together. *)
+let jittered seconds =
+  let parts = 1_000_000 in
+  let part = Shuffle.below parts (Shuffle.fraction ()) in
+  seconds *. (0.5 +. (0.5 *. float_of_int part /. float_of_int parts))
+
+let retry ?(attempts = 5) ?(delay = 0.1) ?(most = 10.) ?(on = fun _ -> true) f =
+  if attempts < 1 then
+    invalid_arg
+      (Printf.sprintf "Tasks.retry: attempts must be at least 1, not %d"
+         attempts);
+  check_not_negative "Tasks.retry" "delay" delay;
+  check_not_negative "Tasks.retry" "most" most;
+  let rec attempt left delay =
+    match f () with
+    | v -> v
+    | exception e -> (
+        match Scope.cause e (Printexc.get_raw_backtrace ()) with
+        | Cancellation (e, backtrace) ->
+            Printexc.raise_with_backtrace e backtrace
+        | Failure (e, backtrace) ->
+            let seconds = jittered (Float.min delay most) in
+            let is_late = Option.fold ~none:false ~some:(( > ) seconds) in
+            if left = 1 || is_late (time_left ()) || not (on e) then
+              Printexc.raise_with_backtrace e backtrace
+            else begin
+              sleep seconds;
+              attempt (left - 1) (delay *. 2.)
+            end)
+  in
+  attempt attempts delay
+
 (* --- Lists ---------------------------------------------------------------- *)
 
 (* [rest], the elements that no task has begun yet

@@ -109,6 +109,64 @@ val any : ?combine:('a -> 'a -> 'a) -> (unit -> 'a) list -> 'a
 
     - {b Raises} [Invalid_argument] if [fs] is empty. *)
 
+val hedge : ?delay:float -> (unit -> 'a) list -> 'a
+(** [hedge ~delay fs] is the value of the first function of [fs] that succeeds.
+
+    It calls the first function. If that has failed, or hasn't returned after
+    [delay] seconds, it calls the next one beside it, and so on. Once one has
+    returned, the others are cancelled, and [hedge] waits until they are
+    unwound. By default [delay] is [infinity], so a function is called only if
+    the one before has failed. With 0, all are called at once.
+
+    {[
+      # let replica seconds answer () = Tasks.sleep seconds; answer in
+        Tasks.hedge ~delay:0.001
+          [ replica 60. "slow"; (fun () -> failwith "down"); replica 0. "fast" ]
+      - : string = "fast"
+    ]}
+
+    - {b Suspends} the calling task until then.
+    - {b Cancelled}, it cancels the functions, and raises after they are
+      unwound, unless one has returned a value.
+    - {b Cost}: that of {!Scope.run}, and of a task for each function that is
+      called.
+    - {b Raises} the exception of the function that failed first, if all have
+      failed.
+    - {b Raises} [Invalid_argument] if [fs] is empty, or [delay] is negative or
+      not a number. *)
+
+val retry :
+  ?attempts:int ->
+  ?delay:float ->
+  ?most:float ->
+  ?on:(exn -> bool) ->
+  (unit -> 'a) ->
+  'a
+(** [retry f] is [f ()], which is called again if it fails, up to [attempts]
+    times in all (5 by default).
+
+    After the first failure it waits for [delay] seconds (0.1 by default), then
+    for twice as long each time, but at most for [most] seconds (10 by default).
+    From each of these times a random part of up to a half is subtracted, so
+    that callers that failed together don't come back together. A failure [e]
+    for which [on e] is [false] isn't tried again, nor is one where the wait
+    would end after the caller's deadline ({!with_deadline}). The caller's
+    cancellation is never tried again.
+
+    {[
+      # let calls = ref 0 in
+        Tasks.retry ~delay:0.001 (fun () ->
+          incr calls;
+          if !calls < 3 then failwith "not yet" else !calls)
+      - : int = 3
+    ]}
+
+    - {b Suspends} between two calls, and where [f] does.
+    - {b Cancelled} while suspended, it raises the host's exception.
+    - {b Raises} [e] if the last call of [f] raised [e], with its backtrace.
+    - {b Raises} [Invalid_argument] if [attempts] is less than 1, or a time is
+      negative or not a number. *)
+
 (** {1 Lists} *)
 
 val iter : ?max_tasks:int -> ('a -> unit) -> 'a list -> unit
@@ -185,6 +243,26 @@ val with_timeout : float -> (unit -> 'a) -> 'a option
     - {b Raises} [e] if [f] raises [e], even while it is unwound.
     - {b Raises} [Invalid_argument] if [seconds] is not a number. *)
 
+val unless : 'e Event.t -> (unit -> 'a) -> ('a, 'e) result
+(** [unless event f] is [Ok (f ())]. But if [event] happens before [f] has
+    returned, [f] is cancelled, and the result is [Error v], where [v] is the
+    event's value.
+
+    {[
+      # let stop = Promise.of_value "shutdown" in
+        Tasks.unless (Promise.await_evt stop) (fun () -> Tasks.sleep 60.)
+      - : (unit, string) result = Error "shutdown"
+    ]}
+
+    [f] runs in the calling task, and is called even if the event can happen at
+    once. If [f] returns, its value is always the result, however late, as in
+    {!with_timeout}. The event's value is then lost if it has happened at the
+    same moment. So choose an event that takes nothing away, such as
+    {!Promise.await_evt}, {!Watch.changed_evt} or {!Event.timeout}.
+
+    - {b Suspends}, is {b cancelled}, and {b raises} as {!with_timeout} does.
+    - {b Raises} [e] if the event raises [e]. [f] is cancelled before. *)
+
 val with_deadline : float -> (unit -> 'a) -> 'a option
 (** [with_deadline seconds f] is {!with_timeout}, but [f], and all code that
     works for it, can ask how much time is left ({!time_left}).
@@ -196,11 +274,12 @@ val with_deadline : float -> (unit -> 'a) -> 'a option
 
     {[
       # Workers.with_workers ~domains:1 (fun workers ->
-          Tasks.with_deadline 0.01 (fun () ->
-              Workers.run workers (fun () ->
-                  (* it waits for 0.01 s, not for 60 s *)
-                  Tasks.with_deadline 60. (fun () -> Event.sync Event.never))))
-      - : 'a option option = None
+          Option.join
+            (Tasks.with_deadline 0.01 (fun () ->
+                Workers.run workers (fun () ->
+                    (* it waits for 0.01 s, not for 60 s *)
+                    Tasks.with_deadline 60. (fun () -> Event.sync Event.never)))))
+      - : 'a option = None
     ]}
 
     - {b Suspends}, is {b cancelled}, and {b raises} as {!with_timeout} does.
