@@ -78,8 +78,10 @@ let try_lock_soon t =
 (* Unbroken after the wait. Otherwise no task would unlock what this one was given. *)
 let[@inline never] lock_slowly t owner =
   if not (try_slowly t owner || lock_soon t owner) then begin
-    Holders.before_lock owner t ~owner:owner_of;
-    Holders.waits owner;
+    if owner != Holders.unknown then begin
+      Holders.before_lock owner t ~owner:owner_of;
+      Holders.waits owner
+    end;
     Nudge.wait locking t (request owner);
     Holders.taken owner
   end
@@ -87,7 +89,12 @@ let[@inline never] lock_slowly t owner =
 let[@inline] lock_as owner t =
   if not (lock_now t owner) then lock_slowly t owner
 
-let[@inline] lock t = lock_as (Holders.taker ()) t
+let[@inline never] lock_known t = lock_as (Holders.taker ()) t
+
+let[@inline] lock t =
+  if Holders.are_known () then lock_known t
+  else if not (Atomic.compare_and_set t unlocked locked) then
+    lock_slowly t Holders.unknown
 
 let lock_as_evt owner t =
   let taken () = Holders.taken owner in
