@@ -157,10 +157,10 @@ let bound (name, most_modules, most_lines) =
 
 let bounds =
   [
-    ("Mvar", 43, 5_440);
-    ("Operation", 31, 3_780);
+    ("Mvar", 43, 5_430);
+    ("Operation", 31, 3_775);
     ("Permits", 34, 4_220);
-    ("Fifo", 67, 8_010);
+    ("Fifo", 67, 8_000);
   ]
 
 (* What lib/README.md tells one to read exists, and isn't of the diagnosis. *)
