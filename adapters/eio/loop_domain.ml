@@ -152,8 +152,11 @@ let rec await_running jobs =
 
 let refuse_running jobs = Hashtbl.iter (fun _ refuse -> refuse ()) jobs.running
 
+(* If the time is over just when the last call has ended, [close_when_idle] may have closed the
+   inbox nevertheless. Then the switch may be off already, and no call is left. *)
 let end_jobs jobs sw ~grace ~over =
-  if not (within grace (fun () -> close_when_idle jobs)) then begin
+  if not (within grace (fun () -> close_when_idle jobs) || not jobs.is_open)
+  then begin
     close jobs;
     Eio.Switch.fail sw Stopped;
     if not (within grace (fun () -> await_running jobs)) then begin
