@@ -75,16 +75,20 @@ let in_threads ~domains ~threads each =
 
 let check = Host.check "operations"
 
-type run = { total_ns : float; worst_ns : float }
+type run = {
+  total_ns : float;
+  worst_ns : float;
+  most : int;  (** How many operations the busiest thread has done. *)
+}
 
 let run lock ~domains ~threads section n =
   ignore (Stdlib.Lazy.force null : Unix.file_descr);
   let lock = lock () and left = Atomic.make n and done_ = Atomic.make 0 in
-  let worst = Atomic.make 0. in
-  let rec raise_worst ns =
-    let before = Atomic.get worst in
-    if ns > before && not (Atomic.compare_and_set worst before ns) then
-      raise_worst ns
+  let worst = Atomic.make 0. and most = Atomic.make 0 in
+  let rec raise_to word value =
+    let before = Atomic.get word in
+    if value > before && not (Atomic.compare_and_set word before value) then
+      raise_to word value
   in
   let each () =
     let own = ref 0. and count = ref 0 in
@@ -98,14 +102,15 @@ let run lock ~domains ~threads section n =
       start := Meter.now ();
       lock.within with_lock
     done;
-    raise_worst !own;
+    raise_to worst !own;
+    raise_to most !count;
     ignore (Atomic.fetch_and_add done_ !count : int)
   in
   let start = Meter.now () in
   in_threads ~domains ~threads each;
   let total_ns = Meter.ns_since start in
   check n (Atomic.get done_);
-  { total_ns; worst_ns = Atomic.get worst }
+  { total_ns; worst_ns = Atomic.get worst; most = Atomic.get most }
 
 let operations = { full = 2_000_000; quick = 200_000; least = 1_000 }
 let sleeps = { full = 20_000; quick = 2_000; least = 50 }
@@ -127,6 +132,7 @@ let time _ run = run.total_ns
 
 (* The value of a row is divided by the number of operations later, so this multiplies it. *)
 let worst n run = float_of_int n *. run.worst_ns
+let share _ run = 100. *. float_of_int run.most
 
 (* --- A queue, as a user would write it -------------------------------------------------- *)
 
@@ -177,6 +183,20 @@ let group =
           "writing 16 bytes under a lock, by 4 threads, 1 domain" write time;
         under_lock "threads-yield"
           "a yield under a lock, by 4 threads, 1 domain" Thread.yield time;
+        under_lock "threads-write-worst" ~figure:Figure.ms
+          "the longest wait of 4 threads that write under a lock, 1 domain"
+          write worst;
+        under_lock "threads-write-share" ~figure:Figure.percent
+          "the share of the busiest of 4 threads that write under a lock, 1 \
+           domain"
+          write share;
+        under_lock "threads-yield-worst" ~figure:Figure.ms
+          "the longest wait of 4 threads that yield under a lock, 1 domain"
+          Thread.yield worst;
+        under_lock "threads-yield-share" ~figure:Figure.percent
+          "the share of the busiest of 4 threads that yield under a lock, 1 \
+           domain"
+          Thread.yield share;
         under_lock "threads-2-domains" ~domains:2 ~threads:2
           "1 us of work under a lock, by 2 threads of each of 2 domains" busy
           time;

@@ -11,6 +11,7 @@ type t = {
 let ns = { unit_ = "ns"; per_unit = 1.; more_is_better = false }
 let us = { ns with unit_ = "us"; per_unit = 1e3 }
 let ms = { ns with unit_ = "ms"; per_unit = 1e6 }
+let percent = { ns with unit_ = "%" }
 let bytes = { ns with unit_ = "bytes" }
 
 (** The latency of a load, whose answers are in microseconds. *)

@@ -935,6 +935,30 @@ These rows are measured:
   threads threads-yield concord-semaphore thread ns
   threads threads-yield concord-rwlock thread ns
   threads threads-yield concord-mvar thread ns
+  threads threads-write-worst stdlib thread ms
+  threads threads-write-worst stdlib-semaphore thread ms
+  threads threads-write-worst concord thread ms
+  threads threads-write-worst concord-semaphore thread ms
+  threads threads-write-worst concord-rwlock thread ms
+  threads threads-write-worst concord-mvar thread ms
+  threads threads-write-share stdlib thread %
+  threads threads-write-share stdlib-semaphore thread %
+  threads threads-write-share concord thread %
+  threads threads-write-share concord-semaphore thread %
+  threads threads-write-share concord-rwlock thread %
+  threads threads-write-share concord-mvar thread %
+  threads threads-yield-worst stdlib thread ms
+  threads threads-yield-worst stdlib-semaphore thread ms
+  threads threads-yield-worst concord thread ms
+  threads threads-yield-worst concord-semaphore thread ms
+  threads threads-yield-worst concord-rwlock thread ms
+  threads threads-yield-worst concord-mvar thread ms
+  threads threads-yield-share stdlib thread %
+  threads threads-yield-share stdlib-semaphore thread %
+  threads threads-yield-share concord thread %
+  threads threads-yield-share concord-semaphore thread %
+  threads threads-yield-share concord-rwlock thread %
+  threads threads-yield-share concord-mvar thread %
   threads threads-2-domains stdlib thread ns
   threads threads-2-domains stdlib-semaphore thread ns
   threads threads-2-domains concord thread ns

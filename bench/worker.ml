@@ -175,7 +175,7 @@ let was_delayed before after =
       delayed > most_delayed *. (delayed +. after.ran -. before.ran)
   | None, _ | _, None -> false
 
-let most_dropped = 5
+let most_dropped = 3
 let taken = ref 0
 let dropped = ref 0
 let drops () = (!dropped, !taken)
