@@ -12,6 +12,8 @@ exception Lost
                                 worker. It then fails the promise with [Lost]
    Begun f   run        Ended   the worker on which the job ends. The promise has its outcome
              lose       Ended   as above. The job continues, but its outcome is dropped
+             give_up    Ended   a worker in which a finaliser has raised outside of the job. It
+                                then fails the promise with that exception
    Ended     never (terminal)
 
    [wait] of a job
@@ -64,9 +66,10 @@ and t = {
   pool : pool;
   state : state Atomic.t;
   wait : wait Atomic.t;
-  (* The task of the job uses these two, and passes them on by [ready]. *)
+  (* The task of the job uses these three, and passes them on by [ready]. *)
   mutable worker : worker;
   mutable shields : int;
+  mutable left : bool;  (** [true] if [unfinished] no longer counts the job. *)
   number : int;  (** It is 0 if tasks were not observed at first. *)
   origin : Who.origin option;
   known : Who.t option Atomic.t;
@@ -113,18 +116,13 @@ let drained pool = pool.drained
 let is_over pool () = Atomic.get pool.unfinished = 0
 let is_told job = Atomic.get job.wait == Told_to_stop
 
-let leave pool =
-  if Atomic.fetch_and_add pool.unfinished (-1) = 1 then begin
-    Promise.fill pool.drained ();
-    Ready_queue.wake_all pool.ready
-  end
-
 let tell_to_stop job =
   match Atomic.exchange job.wait Told_to_stop with
   | Waiting cancel -> ignore (cancel Cancelled : bool)
   | Running | Told_to_stop -> ()
 
-(* If a signal handler raises in [f v], which may be done twice, it is done again. *)
+(* If a signal handler or finaliser raises in [f v], which may be done twice, it is done
+   again. *)
 let rec surely f v =
   match f v with
   | () -> ()
@@ -132,6 +130,22 @@ let rec surely f v =
       let backtrace = Printexc.get_raw_backtrace () in
       surely f v;
       Printexc.raise_with_backtrace e backtrace
+
+let is_last pool = Atomic.fetch_and_add pool.unfinished (-1) = 1
+
+let ended pool =
+  ignore (Promise.try_fill pool.drained () : bool);
+  Ready_queue.wake_all pool.ready
+
+let leave pool = if is_last pool then surely ended pool
+
+(* Unbroken from the write to [left] to the count. *)
+let finish job =
+  if not job.left then begin
+    job.left <- true;
+    if Atomic.fetch_and_add job.pool.unfinished (-1) = 1 then
+      surely ended job.pool
+  end
 
 let rec lose job =
   match Atomic.get job.state with
@@ -209,6 +223,7 @@ let create pool promise f =
       wait = Atomic.make Running;
       worker = pool.nowhere;
       shields = 0;
+      left = false;
       number = (if is_observed then Who.new_number () else 0);
       origin;
       known = Atomic.make None;
@@ -323,12 +338,12 @@ let note worker job =
   end
 
 (* Functions of [Promise.on_resolve] may raise. No code waits for these exceptions, as in
-   [Promise.in_domain]. *)
+   [Promise.in_domain]. Finalisers may raise too, and before the promise is resolved. *)
 let quietly f v = try f v with _ -> ()
 
 let run job { run; fail } =
   (match Atomic.get job.pool.phase with
-  | Open -> quietly run job
+  | Open -> ( try run job with e -> quietly fail e)
   | Told -> quietly fail Cancelled
   | Left -> quietly fail Lost);
   Atomic.set job.state Ended
@@ -339,24 +354,35 @@ let begin_ worker job =
   | Queued work as before
     when Atomic.compare_and_set job.state before (Begun work.fail) ->
       job.worker <- worker;
-      let finish () = leave job.pool in
       Effect.Deep.match_with (run job) work
         {
-          retc = finish;
-          exnc = (fun _ -> finish ());
+          retc = (fun () -> finish job);
+          exnc = (fun _ -> finish job);
           effc = (fun (type a) (e : a Effect.t) -> handle job e);
         }
-  | Queued _ | Begun _ | Ended -> leave job.pool
+  | Queued _ | Begun _ | Ended -> finish job
 
 let take item = Atomic.compare_and_set item.turn Due Taken
 
+let start_or_continue worker item =
+  match item.go_on with
+  | None -> begin_ worker item.job
+  | Some go_on ->
+      item.job.worker <- worker;
+      go_on ()
+
+let give_up job e =
+  (match Atomic.exchange job.state Ended with
+  | Queued { fail; _ } | Begun fail -> surely fail e
+  | Ended -> ());
+  finish job
+
+(* If a finaliser raises here, outside of the job, the job may have lost its continuation. *)
 let serve_item worker item =
   if take item then
-    match item.go_on with
-    | None -> begin_ worker item.job
-    | Some go_on ->
-        item.job.worker <- worker;
-        go_on ()
+    match start_or_continue worker item with
+    | () -> ()
+    | exception e -> quietly (give_up item.job) e
 
 let rec work_off pool worker =
   match Ready_queue.take pool.ready with
@@ -365,12 +391,23 @@ let rec work_off pool worker =
       work_off pool worker
   | None -> ()
 
-let rec serve pool worker ~suspend =
+let serve_once pool worker ~suspend =
   Kit.using worker.host (fun () -> work_off pool worker);
-  if not (is_over pool ()) then begin
-    suspend (Ready_queue.block pool.ready ~is_over:(is_over pool));
-    serve pool worker ~suspend
-  end
+  if not (is_over pool ()) then
+    suspend (Ready_queue.block pool.ready ~is_over:(is_over pool))
+
+(* The recursive call is not a tail call. Otherwise the compiler would put a polling point at
+   the beginning of the function, where the exception handler doesn't cover it. *)
+let rec serve pool worker ~suspend =
+  match
+    while not (is_over pool ()) do
+      serve_once pool worker ~suspend
+    done
+  with
+  | () -> ()
+  | exception _ ->
+      serve pool worker ~suspend;
+      ()
 
 (* --- The end of the pool -------------------------------------------------------------- *)
 
@@ -387,7 +424,7 @@ let lose_all pool =
     if Option.is_some item.go_on then Ready_queue.put pool.ready item
     else if take item then begin
       quietly lose item.job;
-      leave pool
+      finish item.job
     end
   in
   List.iter lose_queued (Ready_queue.take_all pool.ready)

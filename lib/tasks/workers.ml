@@ -90,13 +90,14 @@ let all_end t ~grace =
   Option.is_some (Event.sync_before grace (Promise.await_evt (Job.drained t)))
 
 (* A domain doesn't end before all threads that its jobs have started. So after [grace] seconds
-   only this thread waits for the domains, and the caller doesn't. *)
+   only this thread waits for the domains, and the caller doesn't. A finaliser may raise at the
+   end of a domain. *)
 let join domains ~grace (keeper : _ Keeper.t) =
   let let_go () = ignore (Promise.try_fill keeper.over () : bool) in
   let forget =
     if grace = Float.infinity then ignore else Timer.after grace let_go
   in
-  List.iter Domain.join domains;
+  List.iter (fun domain -> try Domain.join domain with _ -> ()) domains;
   forget ()
 
 (* If jobs are left, their domains may never end, so they are not joined. *)

@@ -81,9 +81,7 @@ let check_cancellable expect =
   Model.run task (fun () -> P.serve () porter);
   let ran = ref false and answer = ref false in
   let promise = Promise.create () in
-  let job, cancel =
-    P.cancellable promise (fun () -> ran := true)
-  in
+  let job, cancel = P.cancellable promise (fun () -> ran := true) in
   P.post porter job;
   let outcome () =
     if !ran = !answer then failwith "both ran and was cancelled, or neither";

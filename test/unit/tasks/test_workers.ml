@@ -307,7 +307,7 @@ let tells () =
 (* The second job would begin after the first one has ended. *)
 let tells_computing () =
   let jobs =
-    with_workers ~domains:1 ~grace:0.01 @@ fun w ->
+    with_workers ~domains:1 ~grace:0.2 @@ fun w ->
     let first = fst (submit_stoppable w compute) in
     [ first; submit w (fun () -> Alcotest.fail "it began") ]
   in
@@ -542,6 +542,38 @@ let submit_in_handler () =
   Sys.set_signal Sys.sigusr1 before;
   List.iter Promise.await (Mailbox.drain by_handler)
 
+(* Finalisers run anywhere on the workers, also outside of jobs. They may hit jobs, but the
+   workers continue. *)
+let finalisers_raise () =
+  (* When a domain has ended, another one runs its finalisers. *)
+  let armed = Atomic.make true in
+  let finalise () = if Atomic.get armed then raise Boom in
+  let job () =
+    Gc.finalise_last finalise (ref 0);
+    Tasks.yield ()
+  in
+  with_workers ~domains:2 ~grace:0.01 (fun w ->
+      for _ = 1 to Race.often 200 do
+        for _ = 1 to 50 do
+          ignore (submit w job : unit Promise.t)
+        done;
+        Gc.minor ()
+      done;
+      Atomic.set armed false;
+      let begun = Atomic.make 0 in
+      let meet () =
+        Atomic.incr begun;
+        while Atomic.get begun < 2 do
+          Domain.cpu_relax ()
+        done
+      in
+      let both = List.init 2 (fun _ -> submit w meet) in
+      List.iter
+        (fun job ->
+          yes "a worker takes it"
+            (Event.sync_before 20. (Promise.await_evt job) = Some ()))
+        both)
+
 let () =
   let test_one name f = test name (one f) in
   Check.run "Workers"
@@ -600,5 +632,6 @@ let () =
           test "submit" submit_interrupted;
           test "a resumer" resume_interrupted;
           test "submit in a handler" submit_in_handler;
+          test "finalisers raise" finalisers_raise;
         ] );
     ]
