@@ -13,7 +13,14 @@ let times f n =
 let get () = Concord.Local.get key
 let eio_get () = Eio.Fiber.get eio_key
 let lwt_get () = Lwt.get lwt_key
-let on host f n = Host.alone host (fun n -> bound 1 (fun () -> times f n)) n
+
+(* Before the first wait, the library doesn't know the host yet. *)
+let on (host : Host.t) f n =
+  host.run (fun _ ->
+      Concord.Tasks.yield ();
+      let start = Meter.now () in
+      bound 1 (fun () -> times f n);
+      Meter.ns_since start)
 
 let eio_own n =
   Host.alone Host.eio

@@ -59,13 +59,21 @@ let slots_here () =
 (* The answer may come from a handler around another scheduler's loop, in whose task the caller
    is. Then that scheduler's slot has precedence. A handler of this module is never inside of
    a task that has a slot. *)
+let ask () =
+  match Reach.question Where ~otherwise:nowhere with
+  | Some (Slot (slot, around)) -> first_of ~around [ slot ]
+  | Some (Stack around) -> first_of ~around (slots_here ())
+  | None -> first_of ~around:Bindings.none (slots_here ())
+
+(* If the innermost handler is a scheduler's that answers no question, an answer would come from
+   further out. It is needed only if the slot is empty. *)
 let find () =
-  match
-    if Reach.nobody_answers () then nowhere
-    else Option.value (Reach.question Where ~otherwise:nowhere) ~default:nowhere
-  with
-  | Slot (slot, around) -> first_of ~around [ slot ]
-  | Stack around -> first_of ~around (slots_here ())
+  if not (Reach.comes_back ()) then ask ()
+  else
+    match first_of ~around:Bindings.none (slots_here ()) with
+    | In_slot { here = Some _; _ } as found -> found
+    | (In_slot _ | On_stack _) as found ->
+        if Reach.nobody_answers () then found else ask ()
 
 let[@inline never] here () =
   match find () with
