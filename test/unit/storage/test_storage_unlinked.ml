@@ -15,4 +15,6 @@ let () =
     [
       suite shared ("Eio", Values.in_eio) Values.eio;
       suite shared ("Lwt_direct", in_lwt_direct) Values.lwt;
+      (* These need no adapter, because they are on the stack of each task. *)
+      suite kept ~also:[ fifo_inside ] ("Eio, Local", Values.in_eio) local;
     ]
