@@ -86,7 +86,12 @@ let real_mvar ~in_order how ~log =
       | Full (v, _, line) -> (Printf.sprintf "full %d" v, line)
       | Held { line; _ } -> ("held", line)
     in
-    Printf.sprintf "%s, %d overtaken, %d wait" state (max (-1) line.overtaken)
+    let overtaken =
+      match line.nudged with
+      | Coming { overtaken; _ } -> overtaken
+      | Nobody | In_order | In_vain _ -> -1
+    in
+    Printf.sprintf "%s, %d overtaken, %d wait" state overtaken
       (Mvar.waiters t)
   in
   { act; enlist; withdraw = withdraw waiters; look }
