@@ -21,9 +21,9 @@ module Trace = Trace
 
 (** {1 For authors of schedulers and structures} *)
 
-module Suspend = Suspend
-module Host_kit = Host_kit
-module Structure_kit = Structure_kit
+module Suspend = Concord__core__Suspend
+module Host_kit = Concord__core__Host_kit
+module Structure_kit = Concord__core__Structure_kit
 
 (** {1 Other styles} *)
 

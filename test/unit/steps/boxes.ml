@@ -91,8 +91,7 @@ let real_mvar ~in_order how ~log =
       | Coming { overtaken; _ } -> overtaken
       | Nobody | In_order | In_vain _ -> -1
     in
-    Printf.sprintf "%s, %d overtaken, %d wait" state overtaken
-      (Mvar.waiters t)
+    Printf.sprintf "%s, %d overtaken, %d wait" state overtaken (Mvar.waiters t)
   in
   { act; enlist; withdraw = withdraw waiters; look }
 
