@@ -46,9 +46,24 @@ let locking =
 let[@inline] try_release t = Atomic.compare_and_set t locked unlocked
 let[@inline] released t () = try_release t
 
-let[@inline never] unlock_slowly t =
+let[@inline never] unlock_by_step t =
   Holders.before_unlock t ~owner:(owner_of t);
   Step.surely t unlock_step ()
+
+(* Usually only the first waiter leaves. This doesn't begin with a poll, as in [Step.surely]. *)
+let[@inline never] unlock_slowly t =
+  let before = Atomic.get t in
+  match Permits.passed anybody before with
+  | after
+    when after != before
+         && Atomic.compare_and_set t before after
+         && Waiter.resume (Waiters.head before.Permits.first) (Ok ()) ->
+      ()
+  | _ ->
+      unlock_by_step t;
+      ()
+  | exception e ->
+      Sys.opaque_identity (Step.surely_then_raise t unlock_step () e)
 
 let[@inline] unlock t = if not (try_release t) then unlock_slowly t
 

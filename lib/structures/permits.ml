@@ -208,6 +208,18 @@ let nudged request rare =
 let left request s =
   state (s.free + request.amount) s.first (without_known request s.rare)
 
+(* The state after [give], if that only passes the permits on. Otherwise it is [s]. *)
+let passed request s =
+  if s.rare == plain && s.free = 0 && not (Waiters.is_empty s.first) then
+    let w = Waiters.head s.first in
+    if
+      w.arg.amount = request.amount
+      && w.arg.owner == Holders.unknown
+      && not (Nudge.is_due w.arg.comes)
+    then state 0 (Waiters.tail s.first) plain
+    else s
+  else s
+
 let rec serve s : _ Step.t =
   if not (Waiters.is_empty s.first) then
     serve_head s s.first (Waiters.tail s.first) s.rare
@@ -248,18 +260,10 @@ and serve_head s waiters first rare =
    so the step starts again. That is correct only if the first attempt has left the known
    holders as a repeated one needs them: all permits are given, or no holder is known. *)
 and give request s : _ Step.t =
-  if s.rare == plain && s.free = 0 && not (Waiters.is_empty s.first) then
-    let w = Waiters.head s.first in
-    if
-      w.arg.amount = request.amount
-      && w.arg.owner == Holders.unknown
-      && Waiter.is_live w
-      && not (Nudge.is_due w.arg.comes)
-    then pass_on w 0 (Waiters.tail s.first) plain
-    else give_more request s
+  let state = passed request s in
+  if state != s then hand_to (Waiters.head s.first) state
   else give_more request s
 
-(* Apart from [give], which needs little stack without this. *)
 and[@inline never] give_more request s : _ Step.t =
   if Waiters.is_empty s.first then serve (left request s)
   else
@@ -270,12 +274,12 @@ and[@inline never] give_more request s : _ Step.t =
       && (request.amount = all || are_unknown w.arg s.rare)
       && Waiter.is_live w
       && not (is_to_be_nudged w.arg rare)
-    then pass_on w s.free (Waiters.tail s.first) (and_known w.arg rare)
+    then hand_to w (state s.free (Waiters.tail s.first) (and_known w.arg rare))
     else serve (left request s)
 
-and[@inline never] pass_on waiter free first rare : _ Step.t =
-  let state = state free first rare and accepted = Step.finished in
-  Hand_over { state; waiter; outcome = Ok (); accepted; refused = Again }
+and hand_to waiter state : _ Step.t =
+  let accepted = Step.finished and refused = Step.Again in
+  Hand_over { state; waiter; outcome = Ok (); accepted; refused }
 
 and give_part amount s : _ Step.t =
   serve (state (s.free + amount) s.first s.rare)

@@ -91,3 +91,7 @@ val waiting :
 val waiters : t -> int
 (** [waiters t] is the number of waiting tasks, without those that were nudged.
 *)
+
+val passed : request -> state -> state
+(** The state after {!give}, if that only passes the permits to the first
+    waiter. Otherwise the state itself. *)

@@ -333,3 +333,7 @@ val owing : 's Atomic.t -> ('s, 'r) next -> 'r owed
 
 val pay : 'r owed -> 'r
 (** [pay owed] performs the chain. Call it right after the change. *)
+
+val surely_then_raise :
+  's Atomic.t -> ('x -> 's -> ('s, 'r) t) -> 'x -> exn -> 'r
+(** {!surely}, and then it raises the exception, which came before. *)
