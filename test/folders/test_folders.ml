@@ -54,8 +54,10 @@ let module_of path =
   String.capitalize_ascii Filename.(remove_extension (basename path))
 
 let is_apart path =
-  (* [concord.fifo] is a separate library, which uses the index. *)
+  (* [concord.fifo] is a separate library, which uses the index. The main module of the core is
+     empty. *)
   String.starts_with ~prefix:"fifo/library/" path
+  || Filename.remove_extension path = "core/concord__core"
 
 let files =
   lines Sys.argv.(2)

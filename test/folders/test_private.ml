@@ -1,6 +1,6 @@
 (* A package that uses an internal module of concord must take it from [Concord.Private], which
    lists all such modules. The compiler would let it use any module under its mangled name, for
-   example [Concord__core.Timer] for lib/core/time/timer.ml. Only tests do that, because they inspect
+   example [Concord__core__Timer] for lib/core/time/timer.ml. Only tests do that, because they inspect
    internal state.
 
    The arguments are the source files outside of lib/ and test/. *)

@@ -154,5 +154,5 @@ let beside other f =
    because its [Domain.DLS] doesn't exist yet. And if the handler waits for the domain in which
    it runs, it waits for itself. *)
 let domain f =
-  let d = Concord__core.Signals.while_blocked (fun _ -> Domain.spawn f) in
+  let d = Concord__core__Signals.while_blocked (fun _ -> Domain.spawn f) in
   fun () -> Domain.join d

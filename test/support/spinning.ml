@@ -5,7 +5,7 @@ open Concord.Tools.Structure_kit
    long. *)
 let some_spin =
   Domain.recommended_domain_count () > 1
-  && not (Concord__core.Observer.finds_leaks ())
+  && not (Concord__core__Observer.finds_leaks ())
 
 (* A wait for something that a spinning task finds, or doesn't find. Returns whether the task
    spun. (The public [wait] would also attempt the operation before it spins.) *)
@@ -18,7 +18,7 @@ let looks ~found =
     ignore (w.resumer (Ok ()) : bool);
     true
   in
-  Concord__core.Operation.wait
+  Concord__core__Operation.wait
     {
       default with
       name = "looks";

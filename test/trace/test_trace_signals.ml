@@ -24,7 +24,7 @@ let the_answer_counts () =
   let suspend block = Option.value (block (fun _ -> true)) ~default:42 in
   let value =
     Concord__diagnosis.Tracing.during
-      ~who:(Concord__core.Who.of_thread ())
+      ~who:(Concord__core__Who.of_thread ())
       ~ask:(fun () -> raise Interrupt)
       [] suspend
       (fun resumer ->
@@ -34,13 +34,13 @@ let the_answer_counts () =
   Trace.stop ();
   Check.int "the wait" 42 value;
   Check.yes "the resumer's answer" (!answer = Some true);
-  Check.raises "later" Interrupt Concord__core.Late.raise_kept
+  Check.raises "later" Interrupt Concord__core__Late.raise_kept
 
 (* The first signal starts the trace, and the second one stops it. After that, suspensions no
    longer check for a trace. *)
 let started_by_a_signal () =
   let signal = Sys.sigusr2 in
-  let takes_slow_path () = Concord__core.Observer.takes_slow_path () in
+  let takes_slow_path () = Concord__core__Observer.takes_slow_path () in
   let before = takes_slow_path () and self = Unix.getpid () in
   Trace.on_signal signal;
   Check.no "not yet" (Trace.is_on ());

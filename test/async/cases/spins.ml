@@ -9,7 +9,7 @@ module Scheduler = Async.Scheduler
 module Monitor = Async.Monitor
 module Ivar = Async.Ivar
 module Inbox = Concord_async__Inbox
-module Spin = Concord__core.Spin
+module Spin = Concord__core__Spin
 
 (* Whether [t], which isn't determined yet, becomes determined in the same cycle. *)
 let in_this_cycle t =

@@ -261,9 +261,9 @@ let told_apart s () =
   let who () = Concord__diagnosis.Identify.task () in
   let here = who () in
   Alcotest.(check string) "host" "picos" here.host;
-  yes "the same" (Concord__core.Who.same here (who ()));
+  yes "the same" (Concord__core__Who.same here (who ()));
   let other = fst (Tasks.both who ignore) in
-  no "another" (Concord__core.Who.same here other)
+  no "another" (Concord__core__Who.same here other)
 
 (* --- Others that wait by Domain_local_await ----------------------------------- *)
 

@@ -40,7 +40,7 @@ module Make (S : Style.S) = struct
     if is_light then traced expected f
     else begin
       let said = Atomic.make [] in
-      f (fun s -> Concord__core.Atomically.update said (List.cons s));
+      f (fun s -> Concord__core__Atomically.update said (List.cons s));
       strings "said, in any order"
         (List.sort compare expected)
         (List.sort compare (Atomic.get said))
@@ -319,7 +319,7 @@ module Make (S : Style.S) = struct
         expect "in time";
       ];
     run [ get; expect "at once"; (fun () -> put m "at once") ];
-    int "timeouts" 0 (Concord__core.Timer.pending ());
+    int "timeouts" 0 (Concord__core__Timer.pending ());
     raises "an event fails" Boom (fun () ->
         run
           [
@@ -400,7 +400,7 @@ module Make (S : Style.S) = struct
     Mailbox.put q 5;
     yes "not lost" (Mailbox.try_take q = Some 5);
     eventually "no timeout is left" (fun () ->
-        Concord__core.Timer.pending () = 0);
+        Concord__core__Timer.pending () = 0);
     clean ()
 
   let yields_in_vain () =

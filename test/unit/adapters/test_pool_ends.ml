@@ -136,7 +136,7 @@ let in_progress () =
   let free =
     thread (fun () ->
         eventually "a domain has ended" (fun () ->
-            Concord__core.Timer.pending () > 0);
+            Concord__core__Timer.pending () > 0);
         no "not yet" (Promise.is_resolved lost);
         Atomic.set release true)
   in

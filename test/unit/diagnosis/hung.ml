@@ -91,7 +91,7 @@ let alone_named () =
 let counts () =
   Printf.printf "%d threads, %s\n%!"
     (Concord_test_proc.threads ())
-    (if Concord__core.Observer.takes_slow_path () then "slow path"
+    (if Concord__core__Observer.takes_slow_path () then "slow path"
      else "fast path")
 
 (* The child of a fork doesn't have the threads that report, so they must not be counted

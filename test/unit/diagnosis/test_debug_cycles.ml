@@ -160,7 +160,7 @@ let not_at_once () =
     let who = Promise.create () in
     start (fun () ->
         Promise.fill who
-          (Concord__core.Holder.held (Concord__core.Who.of_thread ()));
+          (Concord__core__Holder.held (Concord__core__Who.of_thread ()));
         Mvar.take box);
     let who = Promise.await who in
     eventually "it waits" (fun () -> Mvar.waiters box = 1);
@@ -178,7 +178,7 @@ let not_at_once () =
       yes "the other one was read before" !was_looked_at;
       if Mvar.waiters x = 1 then Mvar.put x ();
       let is_first (wait : Concord__diagnosis.Waits.t) =
-        Concord__core.Who.same wait.who first.by
+        Concord__core__Who.same wait.who first.by
       in
       eventually "the first continues" (fun () ->
           not (List.exists is_first (Concord__diagnosis.Waits.all ())));
@@ -207,10 +207,10 @@ let handed_over name make ~use ~wait () =
     Option.iter (Effect.Deep.continue k) (block resumer)
   in
   let who =
-    Concord__core.Who.make_strong ~host:"by hand" ~name:"the waiter" ended
+    Concord__core__Who.make_strong ~host:"by hand" ~name:"the waiter" ended
   in
   let task () =
-    Concord__core.Who.answering (fun () -> who) (fun () -> wait t)
+    Concord__core__Who.answering (fun () -> who) (fun () -> wait t)
   in
   Handled.run { suspend } ~ret:(fun () -> ended := true) task;
   no "it waits" !ended;

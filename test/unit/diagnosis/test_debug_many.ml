@@ -143,7 +143,7 @@ let gone () =
 let named_among_others () =
   let named = Mvar.create_empty ~name:"named" () in
   let name_of mvar =
-    Concord__diagnosis.Labels.name (Concord__core.Identity.pointer mvar)
+    Concord__diagnosis.Labels.name (Concord__core__Identity.pointer mvar)
   in
   let seconds_to_ask () =
     let begun = Unix.gettimeofday () in

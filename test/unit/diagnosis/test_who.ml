@@ -3,8 +3,8 @@
 open Concord
 open Concord_test_support
 open Check
-module Who = Concord__core.Who
-module Identity = Concord__core.Identity
+module Who = Concord__core__Who
+module Identity = Concord__core__Identity
 
 let make who () = Who.make ~host:"test" ~name:"a task" who
 let once tasks number = Who.once tasks number ~host:"test" ~name:(fun () -> "")

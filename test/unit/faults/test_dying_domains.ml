@@ -129,7 +129,7 @@ let refuses run () =
 
 (* A thread of another domain serves the timeouts, and must drop those of the dead domain. *)
 let leaves_no_timeout run () =
-  let before = Concord__core.Timer.pending () in
+  let before = Concord__core__Timer.pending () in
   let domain =
     Domain.spawn (fun () ->
         run (fun () ->
@@ -141,7 +141,7 @@ let leaves_no_timeout run () =
             raise Boom))
   in
   raises "it died" Boom (fun () -> Domain.join domain);
-  int "timeouts" before (Concord__core.Timer.pending ())
+  int "timeouts" before (Concord__core__Timer.pending ())
 
 let on name run =
   ( name,

@@ -24,7 +24,7 @@ let with_alarm ring f =
   let restore () =
     ignore (Unix.setitimer ITIMER_REAL { it_interval = 0.; it_value = 0. });
     Sys.set_signal Sys.sigalrm before;
-    try Concord__core.Late.raise_kept () with Interrupt -> ()
+    try Concord__core__Late.raise_kept () with Interrupt -> ()
   in
   Fun.protect ~finally:restore f
 

@@ -1,6 +1,6 @@
 (* With CONCORD_SPIN=0 no operation spins, even if there is a second domain. *)
 
-module Spin = Concord__core.Spin
+module Spin = Concord__core__Spin
 
 let () =
   Domain.join (Domain.spawn ignore);

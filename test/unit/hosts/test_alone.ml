@@ -144,7 +144,7 @@ let in_child what f =
 let with_handler () =
   in_child "a signal is handled" (fun () ->
       Sys.set_signal Sys.sigusr1 (Sys.Signal_handle ignore);
-      not (Concord__core.Others.is_alone ()))
+      not (Concord__core__Others.is_alone ()))
 
 let by_thread f () =
   match Promise.await (Promise.in_thread f) with
@@ -181,7 +181,7 @@ let first_domain () =
   done
 
 let with_company () =
-  check "alone until now" (Concord__core.Others.may_be_alone ());
+  check "alone until now" (Concord__core__Others.may_be_alone ());
   let box = Mvar.create_empty () in
   let thread = Thread.create (fun () -> Mvar.put box (Unix.sleepf 0.01)) () in
   passes "another thread" (fun () -> Mvar.take box);
@@ -190,12 +190,12 @@ let with_company () =
       let domain = Domain.spawn (fun () -> Mvar.put box ()) in
       Mvar.take box;
       Domain.join domain);
-  check "no longer alone" (not (Concord__core.Others.may_be_alone ()))
+  check "no longer alone" (not (Concord__core__Others.may_be_alone ()))
 
 let () =
   ignore (Unix.alarm 60 : int);
   if not Concord_test_proc.is_there then
-    check "it is not known" (not (Concord__core.Others.is_alone ()));
+    check "it is not known" (not (Concord__core__Others.is_alone ()));
   Concord_test_proc.program "a program that is alone" (fun () ->
       with_handler ();
       first_domain ();

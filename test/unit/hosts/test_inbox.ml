@@ -2,7 +2,7 @@
 
 open Concord_test_support
 open Check
-module Inbox = Concord__core.Inbox
+module Inbox = Concord__core__Inbox
 
 let posts t message posted =
   yes
@@ -68,8 +68,8 @@ let memory () =
 
 (* --- A resumer that signal handlers interrupt ----------------------------------------- *)
 
-module Decision = Concord__core.Decision
-module Late = Concord__core.Late
+module Decision = Concord__core__Decision
+module Late = Concord__core__Late
 
 let garbage () = ignore (Sys.opaque_identity (ref 0) : int ref)
 

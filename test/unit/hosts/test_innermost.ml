@@ -1,8 +1,8 @@
 (* Finds the innermost scheduler in random nests of schedulers of three kinds. The answers
    are compared with the list of running ones. *)
 
-module Innermost = Concord__core.Innermost
-module Plugin = Concord__core.Plugin
+module Innermost = Concord__core__Innermost
+module Plugin = Concord__core__Plugin
 open Concord_test_support
 open Check
 
@@ -164,7 +164,7 @@ let notes () =
 (* A note contains the function that suspends tasks of its domain. The plug-in is asked for
    it only once. *)
 let suspended_here () =
-  match (Concord__core.Reach.noted ()).suspend (fun _ -> None) with
+  match (Concord__core__Reach.noted ()).suspend (fun _ -> None) with
   | () -> Alcotest.fail "nothing suspends the task"
   | exception Suspended_on domain -> int "this domain" (this_domain ()) domain
 

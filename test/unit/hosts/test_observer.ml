@@ -5,7 +5,7 @@ open Concord
 open Concord.Tools
 open Concord_test_support
 open Check
-module Observer = Concord__core.Observer
+module Observer = Concord__core__Observer
 
 (* --- Any two reasons ------------------------------------------------------------ *)
 
@@ -132,7 +132,7 @@ let child names =
     let done_ = step :: before in
     let is step = List.mem step done_ in
     yes ("after " ^ name_)
-      (Concord__core.Observer.takes_slow_path ()
+      (Concord__core__Observer.takes_slow_path ()
       = (debugged || is Keep_waits || is Plug_in
         || (is Start_trace && not (is Stop_trace))));
     Option.iter (fun waits -> waits ()) !plugged;

@@ -199,7 +199,7 @@ let names_in_t () =
 (* The only sign that a task has ended and must not perform effects any longer. *)
 exception Gone
 
-let () = Concord__core.Plugin.add_end_of_task (fun () e -> e == Gone)
+let () = Concord__core__Plugin.add_end_of_task (fun () e -> e == Gone)
 
 let ended_by_an_exception () =
   let effects = ref 0 in

@@ -119,11 +119,12 @@ let overtaken_suspends () =
 let overtaken_elsewhere () =
   no "inside"
     ( late ~before:(overtaken ()) @@ fun () ->
-      Concord__core.Probe.is_inside (Domain_local_await.prepare_for_await ()) );
+      Concord__core__Probe.is_inside (Domain_local_await.prepare_for_await ())
+    );
   yes "inside"
     ( late ~before:(overtaken ()) @@ fun () ->
       with_handler (fun () ->
-          Concord__core.Probe.is_inside
+          Concord__core__Probe.is_inside
             (Domain_local_await.prepare_for_await ())) )
 
 let () =

@@ -2,7 +2,7 @@
 
 open Concord_test_support
 open Check
-module Spin = Concord__core.Spin
+module Spin = Concord__core__Spin
 
 exception Boom
 
@@ -111,7 +111,7 @@ let siblings_learn () =
         Concord.Mvar.put ping i;
         int "the echo" i (Concord.Mvar.take pong)
       done);
-  let spins = Domain.DLS.get Concord__core.Park.spins in
+  let spins = Domain.DLS.get Concord__core__Park.spins in
   ignore (skipped spins : int);
   in_vain spins;
   int "the most that it skips" 511 (skipped spins);
@@ -119,7 +119,7 @@ let siblings_learn () =
 
 (* A task that resumes itself has not spun in vain. *)
 let itself () =
-  let spins = Domain.DLS.get Concord__core.Park.spins in
+  let spins = Domain.DLS.get Concord__core__Park.spins in
   (* The next wait spins, and a failure makes the level at least 1. *)
   ignore (skipped spins : int);
   Spin.end_turns spins ~gained:true;

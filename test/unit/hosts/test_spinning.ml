@@ -26,7 +26,7 @@ let register cell resumer =
   cell := resumer;
   None
 
-let look ?(spin = Concord__core.Spin.create ()) host block =
+let look ?(spin = Concord__core__Spin.create ()) host block =
   Host_kit.spin_first spin host block
 
 let nobody _ = Alcotest.fail "not registered"
@@ -47,13 +47,13 @@ let first_turn () =
 (* The task is resumed within [block], so it doesn't spin. This must not count as a spin in
    vain. *)
 let turns_teach_nothing () =
-  let spin = Concord__core.Spin.create () in
+  let spin = Concord__core__Spin.create () in
   for _ = 1 to 20 do
     look ~spin (awake ignore) (fun resumer ->
         yes "told" (resumer (Ok ()));
         None)
   done;
-  yes "the next one spins" (Concord__core.Spin.begin_turns spin > 0)
+  yes "the next one spins" (Concord__core__Spin.begin_turns spin > 0)
 
 let many_turns () =
   let turns = ref 0 in
@@ -76,11 +76,11 @@ let resumed_in_a_turn () =
 (* --- Exceptions ------------------------------------------------------------------ *)
 
 let raises_before () =
-  let cell = ref nobody and spin = Concord__core.Spin.create () in
+  let cell = ref nobody and spin = Concord__core__Spin.create () in
   raises "the turn" Boom (fun () ->
       look ~spin (awake (fun _ -> raise Boom)) (register cell));
   no "no longer resumed" (!cell (Ok 1));
-  yes "another one may spin" (Concord__core.Spin.begin_turns spin > 0)
+  yes "another one may spin" (Concord__core__Spin.begin_turns spin > 0)
 
 (* A signal handler raises in a task that has been resumed. *)
 let raises_after () =
@@ -115,12 +115,12 @@ let raises_after_both () =
       look (awake ignore) (fun _ -> Some 2))
 
 let refused () =
-  let spin = Concord__core.Spin.create () in
+  let spin = Concord__core__Spin.create () in
   raises "elsewhere" Host_kit.Elsewhere (fun () ->
       look ~spin
         (awake ~check:(fun () -> raise Host_kit.Elsewhere) ignore)
         (fun _ -> Alcotest.fail "block is called"));
-  yes "another one may spin" (Concord__core.Spin.begin_turns spin > 0)
+  yes "another one may spin" (Concord__core__Spin.begin_turns spin > 0)
 
 (* --- Cancelling -------------------------------------------------------------------- *)
 
@@ -151,8 +151,8 @@ let cancelled_asleep () =
 
 (* The task doesn't spin, so the host alone decides. *)
 let cancelled_without_a_look () =
-  let spin = Concord__core.Spin.create () in
-  Concord__core.Spin.never spin;
+  let spin = Concord__core__Spin.create () in
+  Concord__core__Spin.never spin;
   let suspend ~cancel _ =
     yes "cancelled" (cancel Cancelled);
     raise Cancelled
@@ -164,11 +164,11 @@ let cancelled_without_a_look () =
 
 (* Counts the waits until one spins, after one that was resumed in a turn. *)
 let skipped_after resume =
-  let spin = Concord__core.Spin.create () and cell = ref nobody in
+  let spin = Concord__core__Spin.create () and cell = ref nobody in
   let turn _ = yes "told" (resume (fun () -> !cell (Ok 1))) in
   int "value" 1 (look ~spin (awake turn) (register cell));
   let rec skipped n =
-    if Concord__core.Spin.begin_turns spin > 0 then n else skipped (n + 1)
+    if Concord__core__Spin.begin_turns spin > 0 then n else skipped (n + 1)
   in
   skipped 0
 
@@ -178,22 +178,22 @@ let only_other_domains_count () =
 
 (* A cancellation comes from the task's own loop, so it doesn't count as a success. *)
 let a_cancellation_does_not () =
-  let spin = Concord__core.Spin.create () in
+  let spin = Concord__core__Spin.create () in
   let turn cancel = yes "cancelled" (cancel Cancelled) in
   raises "the task" Cancelled (fun () ->
       look ~spin (awake turn) (fun (_ : unit Suspend.resumer) -> None));
-  int "skipped" 0 (Concord__core.Spin.begin_turns spin);
-  yes "only one" (Concord__core.Spin.begin_turns spin > 0)
+  int "skipped" 0 (Concord__core__Spin.begin_turns spin);
+  yes "only one" (Concord__core__Spin.begin_turns spin > 0)
 
 let in_vain () =
-  let spin = Concord__core.Spin.create () in
+  let spin = Concord__core__Spin.create () in
   raises "it sleeps" Slept (fun () ->
       look ~spin (host sleeps) (fun (_ : unit Suspend.resumer) -> None));
-  int "skipped" 0 (Concord__core.Spin.begin_turns spin);
-  yes "only one" (Concord__core.Spin.begin_turns spin > 0)
+  int "skipped" 0 (Concord__core__Spin.begin_turns spin);
+  yes "only one" (Concord__core__Spin.begin_turns spin > 0)
 
 let nothing_from_a_value_at_once () =
-  let spin = Concord__core.Spin.create () in
+  let spin = Concord__core__Spin.create () in
   for i = 1 to 3 do
     let turns = ref 0 in
     int "value" i (look ~spin (awake (fun _ -> incr turns)) (fun _ -> Some i));
@@ -203,8 +203,8 @@ let nothing_from_a_value_at_once () =
 (* --- One at a time ------------------------------------------------------------------ *)
 
 let another_one_meanwhile () =
-  let spin = Concord__core.Spin.create () in
-  let looks () = Concord__core.Spin.begin_turns spin > 0 in
+  let spin = Concord__core__Spin.create () in
+  let looks () = Concord__core__Spin.begin_turns spin > 0 in
   let suspend ~cancel:_ _ =
     no "one that waits at once" (looks ());
     (* Until the sleeping task has slept during all of the recent waits. *)
@@ -214,7 +214,7 @@ let another_one_meanwhile () =
   in
   raises "the first one" Cancelled (fun () ->
       look ~spin (host suspend) (fun (_ : unit Suspend.resumer) -> None));
-  int "the other one still spins" 0 (Concord__core.Spin.begin_turns spin)
+  int "the other one still spins" 0 (Concord__core__Spin.begin_turns spin)
 
 let () =
   in_domain ignore;

@@ -49,7 +49,7 @@ let () =
       in_threads ();
       Concord_fifo.run in_scheduler;
       alone "after a scheduler";
-      let forget = Concord__core.Timer.after 100. ignore in
+      let forget = Concord__core__Timer.after 100. ignore in
       not_alone "a timeout is pending";
       forget ();
       alone "after a timeout";

@@ -1,6 +1,6 @@
 open Concord_test_support
 open Scene
-module Late = Concord__core.Late
+module Late = Concord__core__Late
 
 let most = 5_000
 let show numbers = String.concat " " (List.map string_of_int numbers)

@@ -1,7 +1,7 @@
 (* When a program starts, the library checks what it assumes about the compiler's
    representation of values. Each check must pass here, and must fail where it should. *)
 
-module Identity = Concord__core.Identity
+module Identity = Concord__core__Identity
 
 (* --- Closures --------------------------------------------------------------- *)
 

@@ -15,7 +15,7 @@ let last = "no other thread is left"
 (* A joined thread counts until the system has ended it, which may be late. Until then, a
    thread that begins to wait isn't the last one. *)
 let rec until_alone ?(tries = 20_000) () =
-  if Concord__core.Others.may_wake ~asleep:0 then begin
+  if Concord__core__Others.may_wake ~asleep:0 then begin
     check "the others have ended" (tries > 0);
     Thread.delay 0.001;
     until_alone ~tries:(tries - 1) ()
@@ -85,7 +85,7 @@ let () =
   nothing "a task of fifo" (fun () ->
       Concord_fifo.run (fun () -> Event.sync (Event.timeout 0.01)));
   (* If a signal is handled, the wait isn't reported, because the handler could end it. *)
-  let handle_signals = Concord__core.Others.handle_signals in
+  let handle_signals = Concord__core__Others.handle_signals in
   check "no signal is handled" (not (handle_signals ()));
   let before = Sys.signal Sys.sigalrm (Sys.Signal_handle ignore) in
   check "a signal is handled" (handle_signals ());

@@ -131,7 +131,7 @@ let is_modified_in_turn () =
   List.iter Thread.join (List.init 4 (fun _ -> Thread.create add ()));
   int "all were counted" 20_000 (Mvar.take t)
 
-module Nudge = Concord__core.Nudge
+module Nudge = Concord__core__Nudge
 
 let patience () =
   let since = Nudge.now_ns () in

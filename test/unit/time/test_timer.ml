@@ -1,4 +1,4 @@
-module Timer = Concord__core.Timer
+module Timer = Concord__core__Timer
 open Concord
 open Concord_test_support
 open Check

@@ -36,7 +36,7 @@ let by attempt enlist =
 let operation = by attempt enlist
 
 (* The public [wait] attempts the operation first, so it would count one more attempt. *)
-let wait_for = Concord__core.Operation.wait
+let wait_for = Concord__core__Operation.wait
 let wait t = wait_for operation t ()
 let string = Alcotest.(check string)
 

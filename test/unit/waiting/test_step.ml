@@ -1,8 +1,8 @@
 (* The driver of steps follows each chain to its end, whatever raises meanwhile. *)
 
-module Step = Concord__core.Step
-module Waiter = Concord__core.Waiter
-module Waiters = Concord__core.Waiters
+module Step = Concord__core__Step
+module Waiter = Concord__core__Waiter
+module Waiters = Concord__core__Waiters
 open Concord_test_support
 open Check
 

@@ -5,7 +5,7 @@ open Concord
 open Concord.Tools
 open Concord_test_support
 open Check
-module Timer = Concord__core.Timer
+module Timer = Concord__core__Timer
 module Task = Domainslib.Task
 
 let now () = Int64.to_float (Mtime_clock.now_ns ()) *. 1e-9

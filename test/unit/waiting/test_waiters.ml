@@ -1,9 +1,9 @@
 (* Compares the queue of waiters with a list, under random operations. They also use
    versions of a queue from which others were made since. *)
 
-module Waiter = Concord__core.Waiter
-module Waiters = Concord__core.Waiters
-module Operation = Concord__core.Operation
+module Waiter = Concord__core__Waiter
+module Waiters = Concord__core__Waiters
+module Operation = Concord__core__Operation
 open Concord_test_support
 open Check
 

@@ -106,19 +106,19 @@ let ended () =
   let looks () =
     Gc.full_major ();
     let owner = owner () in
-    yes "known" (Concord__core.Who.is_known owner);
-    no "not ended yet" (Concord__core.Who.has_ended owner);
+    yes "known" (Concord__core__Who.is_known owner);
+    no "not ended yet" (Concord__core__Who.has_ended owner);
     owner
   in
   let first = in_a_task (fun () -> Mutex.protect m looks) in
-  yes "ended" (Concord__core.Who.has_ended first);
+  yes "ended" (Concord__core__Who.has_ended first);
   let second = Atomic.make first in
   let fails () =
     Atomic.set second (looks ());
     raise Boom
   in
   raises "it" Boom (fun () -> in_a_task (fun () -> Mutex.protect m fails));
-  yes "ended by an exception" (Concord__core.Who.has_ended (Atomic.get second));
+  yes "ended by an exception" (Concord__core__Who.has_ended (Atomic.get second));
   no "another one" (first.name = (Atomic.get second).name)
 
 let () =

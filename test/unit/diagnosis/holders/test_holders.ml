@@ -143,7 +143,7 @@ let rwlock () =
   strings "one is left"
     [ this_thread () ]
     (List.map
-       (fun (holder : Concord__core.Holder.t) -> holder.by.name)
+       (fun (holder : Concord__core__Holder.t) -> holder.by.name)
        (Rwlock.holders t))
 
 let mvar () =

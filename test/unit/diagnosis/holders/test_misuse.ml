@@ -111,8 +111,8 @@ let ended () =
   eventually "its end is seen" (fun () ->
       Gc.full_major ();
       List.exists
-        (fun (holder : Concord__core.Holder.t) ->
-          Concord__core.Who.has_ended holder.by)
+        (fun (holder : Concord__core__Holder.t) ->
+          Concord__core__Who.has_ended holder.by)
         (Concord__Mutex.owners m));
   let (), written =
     with_stderr (fun () ->
@@ -132,13 +132,13 @@ let as_task who ~resumer f =
   let effc (type a) (effect_ : a Effect.t) :
       ((a, unit) Effect.Deep.continuation -> unit) option =
     match effect_ with
-    | Concord__core.Suspend.Suspend block ->
+    | Concord__core__Suspend.Suspend block ->
         Some
           (fun k ->
             match block (fun _ -> resumer ()) with
             | Some v -> Effect.Deep.continue k v
             | None -> ())
-    | Concord__core.Suspend.Ask { question = Concord__core.Who.Who; _ } ->
+    | Concord__core__Suspend.Ask { question = Concord__core__Who.Who; _ } ->
         Some (fun k -> Effect.Deep.continue k (Some who))
     | _ -> None
   in
@@ -149,17 +149,17 @@ let as_task who ~resumer f =
 let handed_over_in_vain () =
   let m = Mutex.create () in
   let who =
-    Concord__core.Who.make_strong ~host:"test" ~name:"the one that refuses"
+    Concord__core__Who.make_strong ~host:"test" ~name:"the one that refuses"
       (ref ())
   and other =
-    Concord__core.Who.make_strong ~host:"test" ~name:"another" (ref ())
+    Concord__core__Who.make_strong ~host:"test" ~name:"another" (ref ())
   in
   let waits who =
     as_task who ~resumer:(fun () -> false) (fun () -> Mutex.lock m)
   in
   let refuse () =
     waits who;
-    Concord__core.Identity.release who.identity;
+    Concord__core__Identity.release who.identity;
     waits other;
     false
   in
@@ -172,19 +172,20 @@ let handed_over_in_vain () =
 let unlocked_meanwhile () =
   let m = Mutex.create () in
   let holder =
-    Hand.result (Hand.start (fun () -> Concord__core.Holders.within Fun.id))
-  and caller = Concord__core.Holders.caller () in
+    Hand.result (Hand.start (fun () -> Concord__core__Holders.within Fun.id))
+  and caller = Concord__core__Holders.caller () in
   let lock_when ~owners =
     let owners = ref owners in
     let owner _ =
       match !owners with
-      | [] -> Concord__core.Holders.unknown
+      | [] -> Concord__core__Holders.unknown
       | owner :: rest ->
           owners := rest;
           owner
     in
     snd
-      (with_stderr (fun () -> Concord__core.Holders.before_lock caller m ~owner))
+      (with_stderr (fun () ->
+           Concord__core__Holders.before_lock caller m ~owner))
   in
   Alcotest.(check string) "unlocked meanwhile" "" (lock_when ~owners:[ holder ]);
   yes "still locked"
@@ -196,10 +197,10 @@ let unlocked_meanwhile () =
       | [] -> []
       | owner :: rest ->
           owners := rest;
-          Concord__core.Holders.to_list owner
+          Concord__core__Holders.to_list owner
     in
     List.map
-      (fun (holder : Concord__core.Holder.t) ->
+      (fun (holder : Concord__core__Holder.t) ->
         contains holder.by.name "(which has ended)")
       (Concord__diagnosis.Known.who_hold read)
   in

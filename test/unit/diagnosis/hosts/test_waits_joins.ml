@@ -76,7 +76,7 @@ let resolved_early () =
           filled := Some promise;
           let holders () =
             Concord__diagnosis.Known.holders
-              (Concord__core.Identity.pointer promise)
+              (Concord__core__Identity.pointer promise)
           in
           until (Kept.observer Suspend.yield) "its task is known" (fun () ->
               List.length (holders ()) = 1);

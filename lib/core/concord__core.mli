@@ -1,0 +1,3 @@
+(** How tasks wait: internal to [Concord].
+
+    {b Stability}: none, nothing is promised. *)
