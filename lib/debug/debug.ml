@@ -1,7 +1,7 @@
 open Concord__diagnosis
 include Report_types
 
-let keep_waits () = Observer.(start waits)
+let keep_waits = Waits.keep
 
 let name structure name =
   if Identity.is_immediate structure then

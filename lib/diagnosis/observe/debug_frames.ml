@@ -90,6 +90,10 @@ let of_program backtrace =
 
 let is_of_stdlib { name; _ } = is_of_stdlib name
 
+let load () =
+  if Sys.backend_type = Bytecode then
+    ignore (all (Printexc.get_callstack 1) : t list)
+
 module Table = Hashtbl.Make (struct
   type t = Printexc.raw_backtrace
 

@@ -22,6 +22,13 @@ val of_program : Printexc.raw_backtrace -> t list
 (** The frames of the program, likewise. A call that is the last of its function
     leaves no frame. *)
 
+val load : unit -> unit
+(** Call this before a part of the diagnosis begins to observe the program. In
+    bytecode, OCaml reads a program's debugging information when somebody asks
+    for a frame's line for the first time. Whoever else asks meanwhile finds no
+    line, and a domain that asks may crash (OCaml 5.4.1,
+    [read_main_debug_info]). In native code this does nothing. *)
+
 val remembering : (Printexc.raw_backtrace -> 'a) -> Printexc.raw_backtrace -> 'a
 (** [remembering f] is [f], which is called once for each backtrace. *)
 

@@ -68,7 +68,9 @@ let is_wanted =
       failwith
         (Printf.sprintf "CONCORD_WARN=%s: the value must be 0 or 1" other)
 
-let may_warn = Atomic.make is_wanted
+(* Bytecode reads its debugging information when a name is needed for the first time, which
+   is slow, and unsafe beside another domain that needs one (see [Debug_frames.load]). *)
+let may_warn = Atomic.make (is_wanted && Sys.backend_type = Native)
 
 let say { library; package; _ } =
   Printf.eprintf

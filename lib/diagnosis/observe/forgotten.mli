@@ -11,7 +11,7 @@ val warn : unit -> unit
     [CONCORD_WARN=0].
 
     It reads the names of the functions that have called it, so it finds nothing
-    in code that was compiled without [-g]. Reading them takes some
-    microseconds. So it does that once for each handler of effects. If there is
-    no handler, it does so for the first 16 waits of the process, and then for
-    wait number 32, 64 and so on. *)
+    in code that was compiled without [-g], and doesn't look in bytecode.
+    Reading them takes some microseconds. So it does that once for each handler
+    of effects. If there is no handler, it does so for the first 16 waits of the
+    process, and then for wait number 32, 64 and so on. *)

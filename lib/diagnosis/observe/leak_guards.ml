@@ -1,4 +1,8 @@
-let () = if Debugging.has "leaks" then Observer.(start leaks)
+let () =
+  if Debugging.has "leaks" then begin
+    Debug_frames.load ();
+    Observer.(start leaks)
+  end
 
 (* This doesn't write to the channel [stderr], because the finaliser may run in a thread that
    has locked it. A report that can't be written is dropped, but the task is resumed in any

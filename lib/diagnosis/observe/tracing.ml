@@ -37,6 +37,7 @@ let register () =
 let start () =
   if not (Observer.is_traced ()) then begin
     register ();
+    Debug_frames.load ();
     Runtime_events.start ();
     Observer.(start trace);
     emit (Began { program = Sys.executable_name })

@@ -25,8 +25,11 @@ type t = {
   process : int;
 }
 
-let () =
-  if Debugging.has "waits" || Debugging.has "strict" then Observer.(start waits)
+let keep () =
+  if not (Observer.are_kept ()) then Debug_frames.load ();
+  Observer.(start waits)
+
+let () = if Debugging.has "waits" || Debugging.has "strict" then keep ()
 
 (* The newest is first. When the list is longer than [limit], the waits that are over are
    dropped. [limit] is twice the number that was left the last time. *)

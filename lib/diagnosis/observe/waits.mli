@@ -22,6 +22,9 @@ type t = {
       (** The process in which a thread began it. It is 0 for other tasks. *)
 }
 
+val keep : unit -> unit
+(** From now on, the program keeps its waits. *)
+
 val during :
   who:Who.t ->
   Target.t list ->

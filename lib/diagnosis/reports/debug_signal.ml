@@ -108,5 +108,5 @@ let start signal =
 let dump_on signal =
   if Sys.win32 then
     invalid_arg "Debug.dump_on_signal: this system has no signals";
-  Observer.(start waits);
+  Waits.keep ();
   if begin_to_serve signal then start signal

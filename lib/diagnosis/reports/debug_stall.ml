@@ -119,7 +119,7 @@ let watch limit =
     let cycles = unless_impossible check_cycles cycles in
     serve cycles (unless_impossible (check_stall ~limit) state)
   in
-  Observer.(start waits);
+  Waits.keep ();
   Debug_helpers.start (fun () ->
       serve
         { known = []; next_at = 0. }
