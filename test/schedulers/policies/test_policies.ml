@@ -344,5 +344,5 @@ let () =
         @ each "what main raises" what_main_raises );
       ( "threads and signals",
         test "beside one another" beside_one_another
-        :: each "interrupted" interrupted );
+        :: List.concat_map Interrupting.only (each "interrupted" interrupted) );
     ]

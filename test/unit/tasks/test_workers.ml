@@ -627,11 +627,14 @@ let () =
           test "cancelling nested jobs, one worker" (cancel_nested 1);
           test "cancelling nested jobs, two workers" (cancel_nested 2);
         ] );
+      (* In bytecode, even a handler that doesn't raise is unsafe while a task performs an
+         effect. *)
       ( "signal handlers",
-        [
-          test "submit" submit_interrupted;
-          test "a resumer" resume_interrupted;
-          test "submit in a handler" submit_in_handler;
-          test "finalisers raise" finalisers_raise;
-        ] );
+        List.concat_map Interrupting.only
+          [
+            test "submit" submit_interrupted;
+            test "a resumer" resume_interrupted;
+            test "submit in a handler" submit_in_handler;
+            test "finalisers raise" finalisers_raise;
+          ] );
     ]
