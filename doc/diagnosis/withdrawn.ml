@@ -55,7 +55,9 @@ let () =
   let ticket = Work_queue.add jobs job in
   Eio.Fiber.all
     [
-      (fun () -> print job);
+      (fun () ->
+        print job;
+        Work_queue.close jobs);
       (fun () -> give_up job ticket);
       (fun () -> work pool jobs);
     ]

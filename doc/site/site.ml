@@ -137,16 +137,22 @@ let make ~output ~version parts =
   Files.write (output / "index.html") (frame Landing);
   Files.write (output / "entries.js")
     (Entries.script ~index:(Files.read "index.json") pages);
-  let copy from name = Files.write (output / name) (Files.read (from / name)) in
+  let copy_to folder from name =
+    Files.write (folder / name) (Files.read (from / name))
+  in
+  let copy = copy_to output in
   copy "." "site.css";
   copy "." "site.js";
   copy "support" "highlight.pack.js";
+  (* Pictures, and programs that pages offer for download. *)
   List.iter
-    (fun file ->
-      Files.write
-        (output / "concord" / "diagrams" / file)
-        (Files.read ("../diagrams" / file)))
-    (Files.all "../diagrams" ".svg");
+    (fun (folder, extension) ->
+      List.iter
+        (fun file -> copy_to (output / "concord" / folder) (".." / folder) file)
+        (List.filter
+           (fun file -> Filename.basename file = file)
+           (Files.all (".." / folder) extension)))
+    [ ("diagrams", ".svg"); ("tutorial", ".ml") ];
   Option.iter
     (fun file -> Files.write (output / "lunr.js") (Files.read file))
     lunr

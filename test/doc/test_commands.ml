@@ -15,14 +15,14 @@ let trace = Run ("test/trace/command.t", "concord-trace --no-table --html")
 let attach = Run ("test/trace/command.t", "--pid $process")
 let demo = Run ("examples/fib_server/demo/demo.t", "demo.exe")
 let sigquit = Run ("doc/diagnosis/dune", "./withdrawn.exe sigquit")
+let followed = Run ("test/outside/followed.t/run.t", "dune exec ./")
 
 let table =
   [
     ( "README.md",
       [
-        ( "opam install ./path/to/concord eio_main  # a checkout of this \
-           repository",
-          network );
+        ("opam install ./path/to/concord eio_main", network);
+        ("dune exec ./readme.exe", followed);
         ("./dev exec readme", Run ("examples/readme/dune", "readme"));
         ("./dev test", Not "it runs the tests themselves");
         ("./dev utop", toplevel);
@@ -72,6 +72,8 @@ let table =
         ("opam install eio_main", network);
         ("opam pin add --no-action ./path/to/concord", network);
         ("opam install concord concord-eio eio_main", network);
+        ("dune exec ./main.exe", followed);
+        ("dune test", Run ("test/outside/followed.t/run.t", "dune test"));
       ] );
     ("doc/styles.mld", [ ("./dev bench styles", benchmark) ]);
     ("doc/threads.mld", [ ("./dev bench threads", benchmark) ]);
@@ -88,8 +90,10 @@ let table =
       ] );
     ( "doc/tutorial.mld",
       [
-        ("./dev utop", toplevel);
-        ("CONCORD_DEBUG=sigquit ./withdrawn.exe", sigquit);
+        ("dune exec ./main.exe", followed);
+        ("dune exec ./starving.exe", followed);
+        ("dune exec ./withdrawn.exe", followed);
+        ("CONCORD_DEBUG=sigquit dune exec ./withdrawn.exe", sigquit);
       ] );
     ( "doc/upstream.mld",
       [
