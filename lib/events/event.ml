@@ -6,18 +6,11 @@ type 'a event = 'a t
 
 let same v = v
 
-let make_of kind finish operation structure arg =
-  One
-    (Alternative
-       {
-         operation;
-         structure;
-         arg;
-         finish;
-         post = Then same;
-         within = [];
-         kind;
-       })
+let[@inline] make_of after operation structure arg =
+  One (Alternative { operation; structure; arg; after })
+
+let after kind finish = { finish; post = Then same; within = []; kind }
+let plain = { finish = same; post = Then same; within = []; kind = Plain }
 
 type ('b, 'a) policy =
   | Last : ('a, 'a) policy
@@ -26,18 +19,19 @@ type ('b, 'a) policy =
   | Once : ('a, 'a) policy
   | Tentative : ('a -> bool) -> ('a, 'a) policy
 
-let make operation structure arg = make_of Plain same operation structure arg
+let make operation structure arg = make_of plain operation structure arg
 
 let make_by : type b a. (b, a) policy -> (_, _, b) Operation.t -> _ -> _ -> a t
     =
  fun policy operation structure arg ->
   match policy with
-  | Last -> make_of Last same operation structure arg
-  | Finish finish -> make_of Plain finish operation structure arg
-  | Last_and_finish finish -> make_of Last finish operation structure arg
-  | Once -> make_of Once same operation structure arg
+  | Last -> make_of (after Last same) operation structure arg
+  | Finish finish -> make_of (after Plain finish) operation structure arg
+  | Last_and_finish finish ->
+      make_of (after Last finish) operation structure arg
+  | Once -> make_of (after Once same) operation structure arg
   | Tentative confirm ->
-      make_of (Tentative confirm) same operation structure arg
+      make_of (after (Tentative confirm) same) operation structure arg
 
 let ready =
   {
@@ -82,7 +76,12 @@ let rec wait_confirmed confirm operation structure arg =
 let rec sync : type a. a t -> a = function
   | One
       (Alternative
-         { operation; structure; arg; finish; post = Then post; kind; _ }) ->
+         {
+           operation;
+           structure;
+           arg;
+           after = { finish; post = Then post; kind; _ };
+         }) ->
       post
         (finish
            (match Operation.attempt operation structure arg with
@@ -96,12 +95,14 @@ let rec sync : type a. a t -> a = function
   | Wrap (Wrap (t, f), g) -> sync (Wrap (t, fun v -> g (f v)))
   | Wrap (Guard f, g) -> sync (Wrap (f (), g))
   | Guard f -> sync (f ())
-  | ( One (Alternative { post = Handled _; _ } | In_order _ | In_any_order _)
+  | ( One
+        ( Alternative { after = { post = Handled _; _ }; _ }
+        | In_order _ | In_any_order _ )
     | Wrap ((Choose _ | Wrap_abort _ | Wrap_handler _ | Prefer _), _)
     | Choose _ | Wrap_abort _ | Wrap_handler _ | Prefer _ ) as t ->
       sync_choice t
 
-let select ts = sync (Choose ts)
+let select ts = sync_choice (Choose ts)
 
 (* [finish] and [post] may suspend, unless they are [same]. If both are [same], nothing has to
    be done after the wait. *)
@@ -122,10 +123,7 @@ let simple = function
            operation;
            structure;
            arg;
-           finish;
-           post = Then post;
-           kind = Plain | Last | Once;
-           _;
+           after = { finish; post = Then post; kind = Plain | Last | Once; _ };
          })
     when Identity.equal finish same && Identity.equal post same ->
       let result v = post (finish v) in

@@ -33,9 +33,11 @@ let around (type a b) (outer : (a, b) around) within
     (alternative : a alternative) : b alternative =
   match (outer, within, alternative) with
   | Same, [], _ -> alternative
-  | Same, within, Alternative a -> Alternative { a with within }
+  | Same, within, Alternative a ->
+      Alternative { a with after = { a.after with within } }
   | Around outer, within, Alternative a ->
-      Alternative { a with post = join outer a.post; within }
+      let post = join outer a.after.post in
+      Alternative { a with after = { a.after with post; within } }
   | _, _, (In_order _ | In_any_order _) ->
       assert false (* an event contains only operations *)
 
@@ -77,9 +79,25 @@ and collect_each : type a b.
     b alternative list =
  fun aborts post within found -> function
   | [] -> found
-  | t :: rest ->
-      let found = collect aborts post within found t in
-      collect_each aborts post within found rest
+  | (One alternative as t) :: rest -> (
+      match (post, within) with
+      | Same, [] ->
+          (* the usual case, without a call *)
+          collect_each aborts post within (alternative :: found) rest
+      | _ -> collect_more aborts post within found t rest)
+  | t :: rest -> collect_more aborts post within found t rest
+
+and collect_more : type a b.
+    Aborts.t list ref ->
+    (a, b) around ->
+    Aborts.t list ->
+    b alternative list ->
+    a t ->
+    a t list ->
+    b alternative list =
+ fun aborts post within found t rest ->
+  let found = collect aborts post within found t in
+  collect_each aborts post within found rest
 
 (* For the usual lengths, this avoids [Array.of_list], which calls C. *)
 let array_of = function

@@ -13,63 +13,60 @@ type (-'c, +'a) post =
       (** For functions that handle exceptions too. The argument returns the
           result of the operation, or raises its exception. *)
 
+(* What follows an operation that was chosen. *)
+type ('b, 'c, +'a) after = {
+  finish : 'b -> 'c;  (** The rest of the operation itself. *)
+  post : ('c, 'a) post;
+  within : Aborts.t list;  (** The [wrap_abort]s around the operation. *)
+  kind : 'b kind;
+}
+
 (* One operation of a choice. *)
 type +'a alternative =
   | Alternative : {
       operation : ('t, 'x, 'b) Operation.t;
       structure : 't;
       arg : 'x;
-      finish : 'b -> 'c;  (** The rest of the operation itself. *)
-      post : ('c, 'a) post;
-      within : Aborts.t list;  (** The [wrap_abort]s around the operation. *)
-      kind : 'b kind;
+      after : ('b, 'c, 'a) after;
     }
       -> 'a alternative
   | In_order of 'a alternative list  (** They are tried in this order. *)
   | In_any_order of 'a alternative list
 
-(* What another task performed, for a task that may have been cancelled meanwhile. *)
-type 'b undo =
-  | By_another : {
-      operation : ('t, 'x, 'b) Operation.t;
-      structure : 't;
-      arg : 'x;
-    }
-      -> 'b undo
-  | By_itself
-
-type ('b, 'c, 'a) performed = {
+(* An operation that the task waits for. *)
+type ('t, 'x, 'b, 'c, 'a) enlisted = {
+  operation : ('t, 'x, 'b) Operation.t;
+  structure : 't;
+  waiter : ('x, 'b) Waiter.t;
+  after : ('b, 'c, 'a) after;
   mutable result : ('b, exn) result;
-  undo : 'b undo;
-  finish : 'b -> 'c;
-  post : ('c, 'a) post;
-  within : Aborts.t list;
-  kind : 'b kind;
 }
 
-type 'a chosen = Chosen : ('b, 'c, 'a) performed -> 'a chosen [@@unboxed]
+(* A task that was resumed may have been cancelled meanwhile, so what another task performed
+   may have to be undone. *)
+type 'a chosen =
+  | Attempted : 'b * ('b, 'c, 'a) after -> 'a chosen
+  | Resumed : ('t, 'x, 'b, 'c, 'a) enlisted -> 'a chosen
 
 (* The order of so few alternatives is drawn at once. They have 40,320 orders, and a draw has
    2{^ 31} values. *)
 let few = 8
 
+(* The operation was chosen, but not performed. So anything that it holds has to be withdrawn. *)
+let[@inline never] raised e { post; within; _ } =
+  let backtrace = Backtrace.get () in
+  let finish () = Printexc.raise_with_backtrace e backtrace in
+  let within = Aborts.not_first within in
+  Attempted ((), { finish; post; within; kind = Plain })
+
 let rec attempt = function
   | In_order alternatives -> List.find_map attempt alternatives
   | In_any_order alternatives -> attempt_any (Array.of_list alternatives)
-  | Alternative { operation; structure; arg; finish; post; within; _ } -> (
+  | Alternative { operation; structure; arg; after } -> (
       match Operation.attempt operation structure arg with
-      | Some v ->
-          let undo = By_itself and kind = Plain in
-          Some (Chosen { result = Ok v; undo; finish; post; within; kind })
+      | Some v -> Some (Attempted (v, after))
       | None -> None
-      | exception e ->
-          let backtrace = Backtrace.get () in
-          let finish () = Printexc.raise_with_backtrace e backtrace in
-          (* The operation was chosen, but not performed. So anything that it holds has to be
-             withdrawn. *)
-          let within = Aborts.not_first within in
-          let undo = By_itself and kind = Plain in
-          Some (Chosen { result = Ok (); undo; finish; post; within; kind }))
+      | exception e -> Some (raised e after))
 
 (* Tries all in a random order, in which each is equally likely to come before each other. *)
 and attempt_any alternatives =
@@ -92,18 +89,14 @@ and attempt_shuffled alternatives i fraction =
         (if left > few then Shuffle.fraction () else Shuffle.rest left fraction)
   | chosen -> chosen
 
-type enlisted =
-  | Enlisted : {
-      operation : ('t, 'x, 'a) Operation.t;
-      structure : 't;
-      waiter : ('x, 'a) Waiter.t;
-    }
-      -> enlisted
+type 'a one_enlisted =
+  | Enlisted : ('t, 'x, 'b, 'c, 'a) enlisted -> 'a one_enlisted
+[@@unboxed]
 
 let rec withdraw_each enlisted =
   match !enlisted with
   | [] -> ()
-  | Enlisted { operation; structure; waiter } :: rest ->
+  | Enlisted { operation; structure; waiter; _ } :: rest ->
       Operation.withdraw operation structure waiter;
       enlisted := rest;
       withdraw_each enlisted
@@ -146,12 +139,6 @@ let rec is_among enlisted operation structure =
       && Identity.equal first.operation operation
       || is_among others operation structure
 
-(* A barrier counts the enlisted tasks, so it must not count a task twice. *)
-let is_enlisted enlisted = function
-  | Alternative { operation; structure; kind; _ } ->
-      is_once kind && is_among !enlisted operation structure
-  | In_order _ | In_any_order _ -> false
-
 (* The result before an alternative is resumed. *)
 let nothing_yet = Error Not_found
 
@@ -160,59 +147,58 @@ let nothing_yet = Error Not_found
 let rec enlist choice resumer enlisted ~last = function
   | In_order alternatives | In_any_order alternatives ->
       List.find_map (enlist choice resumer enlisted ~last) alternatives
-  | Alternative a when is_last a.kind <> last -> None
-  | alternative when is_enlisted enlisted alternative -> None
-  | Alternative a as alternative ->
-      let waiter = Waiter.make_alternative choice a.arg in
-      let performed =
-        {
-          result = nothing_yet;
-          undo =
-            By_another
-              { operation = a.operation; structure = a.structure; arg = a.arg };
-          finish = a.finish;
-          post = a.post;
-          within = a.within;
-          kind = a.kind;
-        }
-      in
-      let outcome = Ok (Chosen performed) in
-      let all =
-        Enlisted { operation = a.operation; structure = a.structure; waiter }
-        :: !enlisted
-      in
+  | Alternative { after; _ } when is_last after.kind <> last -> None
+  | Alternative { operation; structure; after; _ }
+    when is_once after.kind && is_among !enlisted operation structure ->
+      (* A barrier counts the enlisted tasks, so it must not count a task twice. *)
+      None
+  | Alternative { operation; structure; arg; after } as alternative ->
+      let waiter = Waiter.make_alternative choice arg in
+      let one = { operation; structure; waiter; after; result = nothing_yet } in
+      let outcome = Ok (Resumed one) in
+      let all = Enlisted one :: !enlisted in
       (* Unbroken from here on. Before the decision, an exception would lose a waiter that was
          taken out of its queue. After the decision, the resumption is owed. *)
       waiter.resumer <-
         (fun result ->
           decide choice
           && begin
-            performed.result <- result;
+            one.result <- result;
             (* [withdraw_all] then has nothing to do for this waiter *)
-            Waiter.mark_withdrawn waiter;
+            Waiter.mark_withdrawn one.waiter;
             Sys.opaque_identity (resumer outcome)
           end);
       (* The waiter is noted before it is enlisted. Once it is in the queue, a handler may
          raise. *)
       enlisted := all;
-      if Operation.enlist a.operation a.structure waiter then None
+      if Operation.enlist operation structure waiter then None
       else begin
         Waiter.mark_withdrawn waiter;
         Some alternative
       end
 
-and enlist_from choice resumer enlisted ~last alternatives i =
-  if i = Array.length alternatives then None
-  else
-    match enlist choice resumer enlisted ~last alternatives.(i) with
-    | None -> enlist_from choice resumer enlisted ~last alternatives (i + 1)
+(* May the alternative contain one that is enlisted after the others? *)
+let may_be_last = function
+  | Alternative { after; _ } -> is_last after.kind
+  | In_order _ | In_any_order _ -> true
+
+let rec enlist_from choice resumer enlisted ~last ~some_last alternatives i =
+  if i < Array.length alternatives then
+    let alternative = alternatives.(i) in
+    match enlist choice resumer enlisted ~last alternative with
+    | None ->
+        let some_last = some_last || may_be_last alternative in
+        enlist_from choice resumer enlisted ~last ~some_last alternatives (i + 1)
     | ready -> ready
+  else if some_last && not last then
+    enlist_from choice resumer enlisted ~last:true ~some_last alternatives 0
+  else None
 
 let rec block alternatives enlisted resumer =
   let choice = Atomic.make false in
-  let enlist ~last = enlist_from choice resumer enlisted ~last alternatives 0 in
   match
-    match enlist ~last:false with None -> enlist ~last:true | ready -> ready
+    enlist_from choice resumer enlisted ~last:false ~some_last:false
+      alternatives 0
   with
   | None -> None
   | Some ready ->
@@ -247,36 +233,42 @@ let before (type a) due (f : unit -> a) : unit -> a =
       ignore (again () : a);
       Printexc.raise_with_backtrace e backtrace
 
-(* The operation is finished first, because it may hold a structure that other tasks wait for. *)
-let conclude (type a) due
-    (Chosen { result; finish; post; within; _ } : a chosen) : a =
-  let finish () =
-    match result with
-    | Ok v -> finish v
-    | Error e ->
-        Observer.raises_unknown e;
-        raise e
-  in
-  if Aborts.is_empty due then
-    match post with Then f -> f (finish ()) | Handled f -> f finish
-  else begin
-    Aborts.leave_out within due;
-    let v =
-      match post with
-      | Then f ->
-          let v = finish () in
-          Aborts.run_first due;
-          f v
-      | Handled f -> f (before due finish)
-    in
-    Aborts.run_due due;
-    v
-  end
+let finished finish = function
+  | Ok v -> finish v
+  | Error e ->
+      Observer.raises_unknown e;
+      raise e
 
-let is_confirmed (Chosen { kind; result; _ }) =
-  match (kind, result) with
-  | Tentative confirm, Ok v -> confirm v
-  | (Plain | Last | Once), _ | Tentative _, Error _ -> true
+let[@inline never] conclude_with_aborts due { finish; post; within; _ } result =
+  let finish () = finished finish result in
+  Aborts.leave_out within due;
+  let v =
+    match post with
+    | Then f ->
+        let v = finish () in
+        Aborts.run_first due;
+        f v
+    | Handled f -> f (before due finish)
+  in
+  Aborts.run_due due;
+  v
+
+(* The operation is finished first, because it may hold a structure that other tasks wait for. *)
+let conclude_after due after result =
+  if Aborts.is_empty due then
+    match after.post with
+    | Then f -> f (finished after.finish result)
+    | Handled f -> f (fun () -> finished after.finish result)
+  else conclude_with_aborts due after result
+
+let conclude due = function
+  | Attempted (v, after) -> conclude_after due after (Ok v)
+  | Resumed { after; result; _ } -> conclude_after due after result
+
+let is_confirmed = function
+  | Resumed { after = { kind = Tentative confirm; _ }; result = Ok v; _ } ->
+      confirm v
+  | Resumed _ | Attempted _ -> true
 
 let rec targets : type a. a alternative -> Target.t list = function
   | In_order alternatives | In_any_order alternatives ->
@@ -295,17 +287,18 @@ let reversed alternatives =
 let refused = "Event.select"
 
 (* Is there an alternative for which the task should spin, and none for which it must not? *)
-let rec may_spin alternatives i ~any =
-  if i = Array.length alternatives then any && Operation.may_spin ()
+let rec is_spun_for alternatives i ~any =
+  if i = Array.length alternatives then any
   else
     match alternatives.(i) with
-    | In_order _ | In_any_order _ | Alternative { kind = Last | Tentative _; _ }
-      ->
+    | In_order _ | In_any_order _
+    | Alternative { after = { kind = Last | Tentative _; _ }; _ } ->
         false
-    | Alternative { kind = Plain | Once; operation; _ } -> (
+    | Alternative { after = { kind = Plain | Once; _ }; operation; _ } -> (
         match operation.spin with
-        | Before | Enlisted_or_before -> may_spin alternatives (i + 1) ~any:true
-        | Indifferent -> may_spin alternatives (i + 1) ~any
+        | Before | Enlisted_or_before ->
+            is_spun_for alternatives (i + 1) ~any:true
+        | Indifferent -> is_spun_for alternatives (i + 1) ~any
         | Never | Enlisted -> false)
 
 (* Everything is withdrawn before anything else is done. *)
@@ -320,11 +313,10 @@ let[@inline never] withdraw_and_raise enlisted e =
       withdraw_all enlisted;
       raise another
 
-let undone (Chosen { result; undo; _ }) =
-  match (result, undo) with
-  | Ok v, By_another { operation; structure; arg } ->
-      operation.undo structure arg v
-  | (Ok _ | Error _), _ -> false
+let undone = function
+  | Resumed { operation; structure; waiter; result = Ok v; _ } ->
+      operation.undo structure waiter.arg v
+  | Resumed { result = Error _; _ } | Attempted _ -> false
 
 let[@inline never] undo_if_cancelled chosen =
   match Overtaken.cancelled () with
@@ -347,7 +339,7 @@ let wait_for_any ~in_order alternatives =
   | exception e -> Sys.opaque_identity (withdraw_and_raise enlisted e)
 
 let spin_for_any alternatives =
-  if may_spin alternatives 0 ~any:false then
+  if Operation.may_spin () && is_spun_for alternatives 0 ~any:false then
     Operation.spin Spin.soon
       (fun alternatives () () -> attempt_any alternatives)
       alternatives () ()

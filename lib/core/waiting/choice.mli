@@ -21,15 +21,22 @@ type (-'c, +'a) post =
       (** It also handles exceptions. The argument returns the result of the
           operation, or raises its exception. *)
 
+type ('b, 'c, +'a) after = {
+  finish : 'b -> 'c;  (** The last part of the operation itself. *)
+  post : ('c, 'a) post;
+  within : Aborts.t list;  (** The [wrap_abort]s around it. *)
+  kind : 'b kind;
+}
+(** What follows an operation that was chosen. It is a record of its own because
+    for most operations it is the same, and because a waiting choice keeps it.
+*)
+
 type +'a alternative =
   | Alternative : {
       operation : ('t, 'x, 'b) Operation.t;
       structure : 't;
       arg : 'x;
-      finish : 'b -> 'c;  (** The last part of the operation itself. *)
-      post : ('c, 'a) post;
-      within : Aborts.t list;  (** The [wrap_abort]s around it. *)
-      kind : 'b kind;
+      after : ('b, 'c, 'a) after;
     }
       -> 'a alternative  (** One operation that can be chosen. *)
   | In_order of 'a alternative list

@@ -62,15 +62,18 @@ let rec attempt_or_enlist operation t w resumer =
 
 let leave = Step.leave
 
+(* The waiter is then marked. [Step.withdraw] marks it itself. *)
 let withdraw_once (type s x a) (operation : (s, x, a) t) (t : s) w =
   match operation.how with
   | By_steps { word; queue; left; _ } -> Step.withdraw (word t) queue left w
-  | By_hand { withdraw; _ } -> withdraw t w
+  | By_hand { withdraw; _ } ->
+      withdraw t w;
+      Waiter.mark_withdrawn w
 
 (* Unbroken. After 16 exceptions the cause is [withdraw] itself. *)
 let rec withdraw_within tries operation t w =
   match withdraw_once operation t w with
-  | () -> Waiter.mark_withdrawn w
+  | () -> ()
   | exception e ->
       if tries > 0 && not (Waiter.is_withdrawn w) then
         withdraw_within (tries - 1) operation t w;

@@ -420,7 +420,15 @@ let leave_then next word (queue : _ queue) w =
   let step w state = Become (queue count_withdrawn w state, next) in
   withdraw_by word step w
 
+(* The same as [leave], without a closure. *)
+let rec leave_queue word (queue : _ queue) w =
+  let before = Atomic.get word in
+  let after = queue count_withdrawn w before in
+  if after == before || Atomic.compare_and_set word before after then
+    Waiter.mark_withdrawn w
+  else (* another task changed the word first *) leave_queue word queue w
+
 let withdraw word (queue : _ queue) left (w : _ Waiter.t) =
   match left with
-  | Done () -> leave word w (fun state -> queue count_withdrawn w state)
+  | Done () -> leave_queue word queue w
   | next -> leave_then next word queue w
