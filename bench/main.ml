@@ -124,8 +124,17 @@ let draw results folder =
       (Tables.charts results)
   else prerr_endline "bench: gnuplot is not installed, so there are no charts"
 
-let document results ~fills ~charts =
+let print_table results name =
+  match List.assoc_opt name Tables.all with
+  | Some table -> print_string (table results)
+  | None ->
+      Printf.ksprintf (stop ~code:usage_error)
+        "--print: there is no table %S. The tables are %s" name
+        (String.concat ", " (List.map fst Tables.all))
+
+let document results ~fills ~prints ~charts =
   List.iter (fill results) fills;
+  List.iter (print_table results) prints;
   Option.iter (draw results) charts
 
 let prepared effort asked names =
@@ -136,7 +145,7 @@ let prepared effort asked names =
   in
   List.map (Groups.prepare effort asked) groups
 
-let measure_and_save groups effort json ~fills ~charts =
+let measure_and_save groups effort json ~fills ~prints ~charts =
   let earlier =
     usage (fun () ->
         let exists = Option.fold ~none:false ~some:Sys.file_exists json in
@@ -163,7 +172,7 @@ let measure_and_save groups effort json ~fills ~charts =
            core for more than 2 %% of the time\n\
            %!"
           dropped taken;
-      document (saved ()) ~fills ~charts;
+      document (saved ()) ~fills ~prints ~charts;
       match Measure.failures () with
       | [] -> ()
       | reasons -> stop ~code:1 (String.concat "\nbench: " reasons))
@@ -180,19 +189,19 @@ let compare_files = function
       if Compare.has_regression changes then exit regression
   | _ -> stop ~code:usage_error "--compare needs two files"
 
-let run names (effort : Effort.t) minutes asked json from fills charts compare
-    list rows =
+let run names (effort : Effort.t) minutes asked json from fills prints charts
+    compare list rows =
   match (list, compare, from) with
   | true, _, _ -> list_groups ()
   | _, true, _ -> compare_files names
   | _, _, Some file ->
-      document (usage (fun () -> Results_file.read file)) ~fills ~charts
+      document (usage (fun () -> Results_file.read file)) ~fills ~prints ~charts
   | _ when rows -> print_rows effort (prepared effort asked names)
   | _ ->
       let seconds = Option.map (( *. ) 60.) minutes in
       let run_s = Option.value seconds ~default:effort.run_s in
       let groups = prepared effort asked names in
-      measure_and_save groups { effort with run_s } json ~fills ~charts
+      measure_and_save groups { effort with run_s } json ~fills ~prints ~charts
 
 let groups =
   Arg.(
@@ -288,7 +297,7 @@ let from =
     & info [ "from" ] ~docv:"FILE"
         ~doc:
           "Measure nothing. Use the results that $(b,--json) has saved in \
-           $(docv) for $(b,--fill) and $(b,--charts).")
+           $(docv) for $(b,--fill), $(b,--print) and $(b,--charts).")
 
 let fills =
   Arg.(
@@ -298,6 +307,14 @@ let fills =
           "Put the results of $(b,--json) or $(b,--from) into the tables of \
            $(docv), for example README.md. A table is between the lines \
            $(b,<!-- measured: NAME -->) and $(b,<!-- end -->).")
+
+let prints =
+  Arg.(
+    value & opt_all string []
+    & info [ "print" ] ~docv:"TABLE"
+        ~doc:
+          "Print this table from the results of $(b,--json) or $(b,--from), as \
+           Markdown. $(b,rows) has every row.")
 
 let charts =
   Arg.(
@@ -342,7 +359,7 @@ let command =
          ])
     Term.(
       const run $ groups $ effort $ minutes $ asked $ json $ from $ fills
-      $ charts $ compare $ list $ rows)
+      $ prints $ charts $ compare $ list $ rows)
 
 let () =
   let code = Cmd.eval command in

@@ -1,5 +1,5 @@
 type verdict = Confirmed | Refuted | Undecided | Missing
-type finding = { verdict : verdict; what : string }
+type finding = { verdict : verdict; against : float; what : string }
 type t = { says : string; findings : Results.t -> finding list }
 
 let words = function
@@ -15,6 +15,22 @@ let verdict findings =
   else if is Undecided then Undecided
   else Confirmed
 
+(* The finding that says why a claim has its verdict. *)
+let deciding findings =
+  let verdict = verdict findings in
+  let worse f g = if g.against > f.against then g else f in
+  match List.filter (fun f -> f.verdict = verdict) findings with
+  | [] -> "none of its rows is in the results"
+  | first :: rest -> (
+      let worst = List.fold_left worse first rest in
+      match (List.length findings, 1 + List.length rest) with
+      | 1, _ -> worst.what
+      | all, those ->
+          Printf.sprintf "%s in %d of %d comparisons. The worst: %s"
+            (words verdict) those all worst.what)
+
+let missing what = { verdict = Missing; against = infinity; what }
+
 let verdict_of ~limit ({ times; drift; _ } : Line.t) =
   let _, median, _ = times in
   if not (Line.is_beyond ~drift ~limit times) then Undecided
@@ -23,36 +39,35 @@ let verdict_of ~limit ({ times; drift; _ } : Line.t) =
 
 type subject = { group : string; case : string; row : string }
 
+let named { case; row; _ } = case ^ " " ^ row
+
 let compared ~limit row ~base =
   match Line.of_row ~base row with
   | None ->
-      {
-        verdict = Missing;
-        what =
-          Printf.sprintf "%s and %s were not measured in turns"
-            (Line.of_baseline row).name (Line.of_baseline base).name;
-      }
+      Printf.ksprintf missing "%s and %s were not measured in turns"
+        (Line.of_baseline row).name (Line.of_baseline base).name
   | Some line ->
       let first, median, third = line.times in
       {
         verdict = verdict_of ~limit line;
+        against = median /. limit;
         what =
           Printf.sprintf "%s takes %s [%s %s] of %s" line.name
             (Line.figure median) (Line.figure first) (Line.figure third)
             line.baseline;
       }
 
+let found results ({ group; case; row } as subject) =
+  Option.to_result
+    ~none:(named subject ^ " is not in the results")
+    (Results.find results ~group ~case row)
+
 let at_most limit ~says pairs =
   let findings results =
-    let find { group; case; row } =
-      Option.to_result
-        ~none:(Printf.sprintf "%s %s is not in the results" case row)
-        (Results.find results ~group ~case row)
-    in
     let finding (a, b) =
-      match (find a, find b) with
+      match (found results a, found results b) with
       | Ok row, Ok base -> compared ~limit row ~base
-      | Error what, _ | _, Error what -> { verdict = Missing; what }
+      | Error what, _ | _, Error what -> missing what
     in
     List.map finding pairs
   in
@@ -66,5 +81,68 @@ let of_comparisons limit ~says ~group ~case choose =
   in
   { says; findings }
 
-let not_measured ~says what =
-  { says; findings = (fun _ -> [ { verdict = Missing; what } ]) }
+(* Rows that were not measured in turns are compared by their quartiles, and only if these lie
+   on one side of the limit. *)
+let by_quartiles ~limit ~what (a1, a2, a3) (b1, b2, b3) =
+  let low = a1 /. b3 and high = a3 /. b1 in
+  {
+    verdict =
+      (if high < limit then Confirmed
+       else if low > limit then Refuted
+       else Undecided);
+    against = a2 /. b2 /. limit;
+    what =
+      Printf.sprintf "%s [%s %s]%s"
+        (Line.figure (a2 /. b2))
+        (Line.figure low) (Line.figure high) what;
+  }
+
+type quantity = Row of subject | Ratio of subject * subject
+
+let of_quantity results = function
+  | Row subject ->
+      Result.map
+        (fun row -> (named subject, Results.quartiles row))
+        (found results subject)
+  | Ratio (a, b) -> (
+      match (found results a, found results b) with
+      | Ok row, Ok base -> (
+          match Line.of_row ~base row with
+          | Some line -> Ok (line.name ^ " / " ^ line.baseline, line.times)
+          | None ->
+              Error (named a ^ " and " ^ named b ^ " were not measured in turns")
+          )
+      | Error what, _ | _, Error what -> Error what)
+
+let apart limit ~says pairs =
+  let finding results (a, b) =
+    match (of_quantity results a, of_quantity results b) with
+    | Ok (a, a_quartiles), Ok (b, b_quartiles) ->
+        by_quartiles ~limit a_quartiles b_quartiles
+          ~what:
+            (Printf.sprintf " is %s in proportion to %s, in other turns" a b)
+    | Error what, _ | _, Error what -> missing what
+  in
+  { says; findings = (fun results -> List.map (finding results) pairs) }
+
+let figure limit unit_ ~says subjects =
+  let finding results ({ group; case; row } as subject) =
+    match Results.find results ~group ~case row with
+    | Some row when row.unit_ = unit_ ->
+        let first, median, third = Results.quartiles row in
+        {
+          verdict =
+            (if third < limit then Confirmed
+             else if first > limit then Refuted
+             else Undecided);
+          against = median /. limit;
+          what =
+            Printf.sprintf "%s takes %s [%s %s] %s" (named subject)
+              (Line.figure median) (Line.figure first) (Line.figure third) unit_;
+        }
+    | Some _ -> missing (named subject ^ " was not measured in " ^ unit_)
+    | None -> missing (named subject ^ " is not in the results")
+  in
+  { says; findings = (fun results -> List.map (finding results) subjects) }
+
+let not_measured ~says what = { says; findings = (fun _ -> [ missing what ]) }

@@ -1,7 +1,14 @@
 (** Compares the claims of a paper with the results. *)
 
 type verdict = Confirmed | Refuted | Undecided | Missing
-type finding = { verdict : verdict; what : string }
+
+type finding = {
+  verdict : verdict;
+  against : float;
+      (** How far the finding is on the wrong side of the claim's limit: the
+          median in proportion to the limit. Infinite if it isn't measured. *)
+  what : string;
+}
 
 type t = {
   says : string;  (** Includes the limit that stands for the paper's words. *)
@@ -15,6 +22,10 @@ val words : verdict -> string
 val verdict : finding list -> verdict
 (** [Refuted] if one of them is. Otherwise [Missing] if one is, or if there is
     none. Otherwise [Undecided] if one is. *)
+
+val deciding : finding list -> string
+(** What the verdict rests on: of the findings that share it, the number, and
+    the one that is furthest on the wrong side of the limit. *)
 
 val verdict_of : limit:float -> Line.t -> verdict
 (** Whether a line takes at most [limit] times as long as its baseline.
@@ -38,6 +49,20 @@ val of_comparisons :
   (Results.comparison -> (Results.row * Results.row) list) ->
   t
 (** The same for pairs that are chosen in each such comparison. *)
+
+type quantity =
+  | Row of subject
+  | Ratio of subject * subject
+      (** The first row in proportion to the second one, of the same turns. *)
+
+val apart : float -> says:string -> (quantity * quantity) list -> t
+(** The same as {!at_most} for what was not measured in turns. It compares the
+    quartiles: the claim is [Undecided] if these don't lie on one side of the
+    limit. *)
+
+val figure : float -> string -> says:string -> subject list -> t
+(** [figure limit unit_ ~says rows] claims that each row takes at most [limit],
+    on whatever machine measured it. *)
 
 val not_measured : says:string -> string -> t
 (** A claim that cannot be measured, with the reason. *)

@@ -16,6 +16,24 @@ let direct = [ "delimited"; "callcc" ]
 let natively (row : Results.row) =
   not (String.ends_with ~suffix:"-bytecode" row.host)
 
+(* Figure 13 is the only one where bytecode is sometimes faster. *)
+let bytecode_against_native ~says cases styles limit =
+  let at style case = subject "styles" case ("concord@" ^ style) in
+  Claim.apart limit ~says
+    (List.concat_map
+       (fun case ->
+         List.map
+           (fun style ->
+             ( Claim.Row (at (style ^ "-bytecode") case),
+               Claim.Row (at style case) ))
+           styles)
+       cases)
+
+let styles =
+  [ "trampoline"; "continuation"; "promise"; "events"; "delimited"; "callcc" ]
+
+let but style = List.filter (( <> ) style) styles
+
 let times =
   {
     title = "Figures 10 to 13: time";
@@ -60,6 +78,22 @@ let times =
           "sorter-setup" "delimited" [ "trampoline" ];
         claim 1.5 "sorter -d: callcc takes at most 1.5 times the trampoline"
           "sorter-setup" "callcc" [ "trampoline" ];
+        Claim.at_most 1.
+          ~says:
+            "sorter: callcc is the slowest by far (it made the system thrash)"
+          (List.map
+             (fun other ->
+               ( subject "styles" "sorter-300" ("concord@" ^ other),
+                 subject "styles" "sorter-300" "concord@callcc" ))
+             (but "callcc"));
+        bytecode_against_native [ "sorter-setup" ] styles 1.
+          ~says:"sorter -d: bytecode is faster than native code";
+        faster "Conclusion: the trampoline is the lightest, kpn" "kpn"
+          "trampoline" (but "trampoline");
+        faster "Conclusion: the trampoline is the lightest, sieve" "sieve-100"
+          "trampoline" (but "trampoline");
+        faster "Conclusion: the trampoline is the lightest, sorter" "sorter-300"
+          "trampoline" (but "trampoline");
         Claim.not_measured
           ~says:"VM threads are faster than system threads and than callcc"
           "OCaml 5 has no VM threads";
@@ -79,6 +113,15 @@ let memory =
     title = "Figures 14 to 18: memory";
     claims =
       [
+        Claim.at_most 1.
+          ~says:"kpn: callcc leaks, so it takes more memory than all others"
+          (List.map
+             (fun other ->
+               ( subject "styles" "kpn-bytes" ("concord@" ^ other),
+                 subject "styles" "kpn-bytes" "concord@callcc" ))
+             (but "callcc"));
+        faster "Conclusion: the trampoline takes the least memory, kpn"
+          "kpn-bytes" "trampoline" (but "trampoline");
         faster ~in_bytecode "Figure 14, sieve: the trampoline takes least"
           "sieve-bytes" "trampoline" captures_and_promises;
         faster ~in_bytecode

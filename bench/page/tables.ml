@@ -294,17 +294,6 @@ let versions results =
   |> List.map (fun (name, version) -> name ^ " " ^ version)
   |> String.concat ", "
 
-(* The finding that decides about a claim is the one that contradicts it most. *)
-let deciding findings =
-  let verdict = Claim.verdict findings in
-  let of_it =
-    List.filter (fun (f : Claim.finding) -> f.verdict = verdict) findings
-  in
-  match (of_it, List.length findings) with
-  | [], _ -> "none of its rows is in the results"
-  | f :: _, 1 -> f.what
-  | f :: _, n -> Printf.sprintf "%d of %d; %s" (List.length of_it) n f.what
-
 let verdicts results =
   let line (part : Paper.part) (claim : Claim.t) =
     let findings = claim.findings results in
@@ -312,7 +301,7 @@ let verdicts results =
       part.title;
       claim.says;
       "**" ^ Claim.words (Claim.verdict findings) ^ "**";
-      deciding findings;
+      Claim.deciding findings;
     ]
   in
   let paper (paper : Paper.t) =

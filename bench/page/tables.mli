@@ -1,4 +1,5 @@
-(** The tables of README.md, bench/RESULTS.md and bench/ROWS.md. *)
+(** The tables of README.md and bench/RESULTS.md, and those that [--print]
+    prints. *)
 
 val all : (string * (Results.t -> string)) list
 (** All tables by their names. *)

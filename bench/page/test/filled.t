@@ -1,12 +1,11 @@
 The tables of the documents match the samples that are kept beside them:
 
-  $ cp ../../../README.md ../../RESULTS.md ../../ROWS.md . && chmod +w *.md
-  $ fill() { ../../main.exe --from "$1" --fill README.md --fill RESULTS.md --fill ROWS.md; }
+  $ cp ../../../README.md ../../RESULTS.md . && chmod +w *.md
+  $ fill() { ../../main.exe --from "$1" --fill README.md --fill RESULTS.md; }
   $ fill ../../results.json
   README.md
   RESULTS.md
-  ROWS.md
-  $ for file in ../../../README.md ../../RESULTS.md ../../ROWS.md; do diff "$file" .; done
+  $ for file in ../../../README.md ../../RESULTS.md; do diff "$file" .; done
 
 If the tables are filled with invented figures, the text around them stays:
 
@@ -32,6 +31,14 @@ Each table has all of its rows:
   threads 8
   generators 9
   pipeline 15
+
+A table can be printed alone. This one has every row:
+
+  $ ../../main.exe --from made_up.json --print rows | grep -c '^| [a-z]' >printed
+  $ ../../main.exe --rows 2>/dev/null | wc -l >measured
+  $ [ "$(cat printed)" -ge "$(cat measured)" ] || cat printed measured
+  $ ../../main.exe --from made_up.json --print nothing 2>&1 | cut -c-50
+  bench: --print: there is no table "nothing". The t
 
 Every claim has a verdict, with the finding that decides about it:
 

@@ -43,6 +43,38 @@ let () =
   print "one is not there" 1. [ (half, eio); (subject "missing@fifo", eio) ];
   print "of another case" 1. [ (subject ~case:"other" "half@fifo", eio) ];
   print "double is at most 3 times" 3. [ (double, eio) ];
+  let deciding limit pairs =
+    let claim = Claim.at_most limit ~says:"" pairs in
+    Printf.printf "by: %s\n" (Claim.deciding (claim.findings results))
+  in
+  deciding 1. [ (half, eio) ];
+  deciding 1. [ (half, eio); (half, double) ];
+  deciding 1. [ (same, eio); (double, eio); (wide, eio); (double, half) ];
+  let apart says limit pairs =
+    let findings = (Claim.apart limit ~says pairs).findings results in
+    Printf.printf "%s: %s by %s\n" says
+      (Claim.words (Claim.verdict findings))
+      (Claim.deciding findings)
+  in
+  let other = subject ~case:"other" "half@fifo" in
+  apart "in other turns, half" 0.6 [ (Row other, Row eio) ];
+  apart "in other turns, less than half" 0.4 [ (Row other, Row eio) ];
+  apart "in other turns, too close to half" 0.5 [ (Row other, Row eio) ];
+  apart "ratios" 0.6 [ (Ratio (half, eio), Ratio (same, eio)) ];
+  apart "a ratio of rows of other turns" 1.
+    [ (Ratio (other, eio), Ratio (same, eio)) ];
+  let figure limit unit_ =
+    let findings =
+      (Claim.figure limit unit_ ~says:"" [ wide ]).findings results
+    in
+    Printf.printf "at most %g %s: %s by %s\n" limit unit_
+      (Claim.words (Claim.verdict findings))
+      (Claim.deciding findings)
+  in
+  figure 130. "ns";
+  figure 100. "ns";
+  figure 80. "ns";
+  figure 80. "us";
   let not_measured = Claim.not_measured ~says:"" "there is none" in
   assert (Claim.verdict (not_measured.findings results) = Missing);
   assert (Claim.verdict [] = Missing)
