@@ -398,7 +398,7 @@ let serve_once pool worker ~suspend =
 
 (* The recursive call is not a tail call. Otherwise the compiler would put a polling point at
    the beginning of the function, where the exception handler doesn't cover it. *)
-let rec serve pool worker ~suspend =
+let rec serve_surely pool worker ~suspend =
   match
     while not (is_over pool ()) do
       serve_once pool worker ~suspend
@@ -406,8 +406,13 @@ let rec serve pool worker ~suspend =
   with
   | () -> ()
   | exception _ ->
-      serve pool worker ~suspend;
+      serve_surely pool worker ~suspend;
       ()
+
+let serve pool worker ~suspend =
+  Busy.one_more ();
+  serve_surely pool worker ~suspend;
+  Busy.one_less ()
 
 (* --- The end of the pool -------------------------------------------------------------- *)
 

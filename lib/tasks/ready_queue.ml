@@ -9,7 +9,11 @@
    A thread adds its resumer before it looks at the queue for the last time. A thread that puts
    reads [idle] afterwards. So one of the two sees the other (H4). A resumer is called before it
    is removed. So if a signal handler raises in between, it is called twice, which does no
-   harm. *)
+   harm.
+
+   [Busy] doesn't count the threads in [idle]. Debt: the thread that adds a resumer counts one
+   less just before, so that the thread that removes it at once doesn't count one too many. The
+   thread that removes it counts one more. Both are unbroken. *)
 type 'a t = {
   queue : 'a Mailbox.t;
   idle : unit Concord_suspend.resumer list Atomic.t;
@@ -19,8 +23,23 @@ let create () = { queue = Mailbox.create (); idle = Atomic.make [] }
 let take t = Mailbox.try_take t.queue
 let take_all t = Mailbox.drain t.queue
 
-let remove t resumer =
-  Atomically.update t.idle (List.filter (fun other -> other != resumer))
+let rec add t resumer =
+  let before = Atomic.get t.idle in
+  let after = resumer :: before in
+  (* unbroken *)
+  Busy.one_less ();
+  if not (Atomic.compare_and_set t.idle before after) then begin
+    Busy.one_more ();
+    add t resumer
+  end
+
+let rec remove t resumer =
+  let before = Atomic.get t.idle in
+  if List.memq resumer before then begin
+    let after = List.filter (fun other -> other != resumer) before in
+    if Atomic.compare_and_set t.idle before after then Busy.one_more ()
+    else remove t resumer
+  end
 
 (* A resumer that refuses belongs to a thread that was woken, or did not sleep. *)
 let rec wake_one t =
@@ -53,7 +72,7 @@ let rec put t v =
 (* If the thread need not sleep, it resumes itself, because another thread may have called the
    resumer by now (S1). *)
 let block t ~is_over resumer =
-  Atomically.update t.idle (List.cons resumer);
+  add t resumer;
   if (not (Mailbox.is_empty t.queue)) || is_over () then begin
     ignore (resumer (Ok ()) : bool);
     remove t resumer

@@ -61,23 +61,17 @@ let run_stoppable t f =
 
 (* --- Domains ------------------------------------------------------------------ *)
 
-(* While each core has work, a worker that spins takes a core from that work. *)
-let keep_from_spinning ~domains =
-  if domains >= Domain.recommended_domain_count () then
-    Spin.never (Domain.DLS.get Park.spins)
-
-let work t ~domains ~recording worker () =
+let work t ~recording worker () =
   Printexc.record_backtrace recording;
-  keep_from_spinning ~domains;
   Job.serve t worker ~suspend:Park.suspend_thread
 
 (* If a domain can't be started, those that were started end again. *)
 let start t ~recording =
-  let workers = Job.workers t in
-  let work = work t ~domains:(List.length workers) ~recording in
-  let started = ref [] in
+  let work = work t ~recording and started = ref [] in
   match
-    List.iter (fun w -> started := Domain.spawn (work w) :: !started) workers
+    List.iter
+      (fun w -> started := Domain.spawn (work w) :: !started)
+      (Job.workers t)
   with
   | () -> !started
   | exception e ->

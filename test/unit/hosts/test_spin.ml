@@ -3,6 +3,7 @@
 open Concord_test_support
 open Check
 module Spin = Concord__core__Spin
+module Busy = Concord__core__Busy
 
 exception Boom
 
@@ -333,6 +334,34 @@ let at_changes () =
   int "calls" 5 (check 4 5 (Some 5));
   int "calls in vain" 3 (check 2 5 None)
 
+(* While workers fill the cores, a spin is short. It still gains what comes at once. *)
+let leaves_cores_to_workers () =
+  let looks () =
+    let t = Spin.create () and looks = ref 0 in
+    let gained =
+      Spin.until t (fun () ->
+          incr looks;
+          false)
+    in
+    no "in vain" gained;
+    let turns = Spin.begin_turns (Spin.create ()) in
+    (!looks, turns)
+  in
+  let cores = Domain.recommended_domain_count () in
+  let before = Busy.workers () in
+  for _ = before + 2 to cores do
+    Busy.one_more ()
+  done;
+  Alcotest.(check (pair int int)) "a core is free" (2001, 400) (looks ());
+  Busy.one_more ();
+  Alcotest.(check (pair int int)) "no core is free" (17, 16) (looks ());
+  yes "what comes at once" (Spin.until (Spin.create ()) (fun () -> true));
+  Busy.one_less ();
+  Alcotest.(check (pair int int)) "a core is free again" (2001, 400) (looks ());
+  while Busy.workers () > before do
+    Busy.one_less ()
+  done
+
 let paces_alone () = int "calls" 0 (calls Spin.soon 1)
 
 let () =
@@ -373,5 +402,6 @@ let () =
                test "never again" never_again;
                test "so many attempts" paces;
                test "attempts at changes" at_changes;
+               test "workers fill the cores" leaves_cores_to_workers;
              ] );
     ]

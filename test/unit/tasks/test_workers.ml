@@ -165,6 +165,30 @@ let forgets w =
       Gc.full_major ();
       not (Weak.check weak 0 || Weak.check weak 1))
 
+(* A worker takes a core from the moment when it is woken until it sleeps. *)
+let takes_cores () =
+  let busy = Concord__core__Busy.workers in
+  let before = busy () in
+  let taken = int "cores that workers take" in
+  let sleep () = eventually "the workers sleep" (fun () -> busy () = before) in
+  with_workers ~domains:2 (fun w ->
+      sleep ();
+      let first = occupy w in
+      taken (before + 1) (busy ());
+      let second = occupy w in
+      taken (before + 2) (busy ());
+      first ();
+      eventually "one sleeps" (fun () -> busy () = before + 1);
+      second ();
+      sleep ();
+      let gate = Promise.create () in
+      let waits = held w gate ignore in
+      sleep ();
+      Promise.fill gate ();
+      Promise.await waits;
+      sleep ());
+  taken before (busy ())
+
 (* --- Cancelled callers ------------------------------------------------------------ *)
 
 (* [f] runs in a task of Concord_fifo, which is cancelled once [ready] is filled. *)
@@ -591,6 +615,7 @@ let () =
           test "a mutex" excludes;
           test "meetings" meet;
           test_one "memory" forgets;
+          test "cores" takes_cores;
         ] );
       ( "cancelled callers",
         [

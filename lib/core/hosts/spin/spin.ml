@@ -4,6 +4,7 @@
    max_spins      2,000   a thread or a loop, for longer than waking a thread takes
    max_turns      400     a task in turns of its loop, for as long
    yield_every    16      other threads of the domain
+   few            16      an empty job, which has ended before its worker seems idle
    max_in_vain    9       cores that other programs keep busy: one wait in 512 spins
    max_in_a_row   32      other tasks of the loop, which have no turns meanwhile
    window         64      the order of tasks that a task of their loop resumes (Eio)
@@ -15,6 +16,7 @@
 let max_spins = 2000
 let max_turns = 400
 let yield_every = 16
+let few = 16
 let max_in_vain = 9
 let max_in_a_row = 32
 let window = 64
@@ -88,6 +90,9 @@ let[@inline] skips t =
     true
   end
 
+(* While workers fill the cores, a thread that spins takes a core from one of them. *)
+let[@inline] at_most n = if Busy.fill_cores () then Int.min few n else n
+
 let begin_ t =
   (* without a second domain, nothing could become ready while the caller spins *)
   Domains.were_spawned () && (not t.spinning)
@@ -123,7 +128,7 @@ let until_by ~prepare ~is_gain t ready =
   &&
   match
     prepare ();
-    spin ready t.spins
+    spin ready (at_most t.spins)
   with
   | is_ready ->
       end_ t ~gained:(is_ready && is_gain ());
@@ -174,7 +179,7 @@ let sleeping t f =
 
 let begin_turns t =
   if Domains.were_spawned () && (not (others_sleep t)) && begin_ t then
-    max_turns
+    at_most max_turns
   else 0
 
 let end_turns = end_
