@@ -62,6 +62,21 @@ module Reach = Reach (* domainslib, aio, schedulers *)
 module Asking = Asking (* lwt, async, schedulers *)
 module Others = Others (* aio *)
 
+(* concord-trace *)
+module Debug_frames : sig
+  type t
+
+  val of_lines : (string * string * int) list -> t list
+  (** The frames of the program among these functions, files and lines. *)
+
+  val to_string : t -> string
+end
+
+module Wait_layout : sig
+  val symbol : string
+  (** The symbol of the module that describes waits, in an executable. *)
+end
+
 (* Operations *)
 
 module Operation = Operation (* lwt, aio, schedulers *)

@@ -250,6 +250,14 @@ let pid =
   in
   Arg.(value & opt (some int) None & info [ "pid" ] ~docv:"PID" ~doc)
 
+let waits =
+  let doc =
+    "Print which tasks of the running process $(docv) wait, in which \
+     operations, structures and lines, and end. The process need not have been \
+     prepared, and continues. See $(b,WAITS) below."
+  in
+  Arg.(value & opt (some int) None & info [ "waits" ] ~docv:"PID" ~doc)
+
 let signal =
   let doc =
     "The signal that $(b,--pid) sends, $(b,usr1) or $(b,usr2). It must be the \
@@ -300,12 +308,23 @@ let description =
     `Pre "$(cmd) --last 30 --html now.html --pid 4711";
   ]
 
+let print_waits pid =
+  match Concord_waits.Finder.find pid with
+  | found ->
+      print_string (Concord_waits.Text.of_found pid found);
+      0
+  | exception Concord_waits.Refused.Refused text ->
+      say "cannot read the waits of process %d: %s" pid text;
+      127
+
 let command =
-  let run perfetto html last no_table pid signal command_line =
+  let run perfetto html last no_table pid waits signal command_line =
     let options program args pid =
       { perfetto; html; last; table = not no_table; program; args; pid }
     in
     match (command_line, pid) with
+    | [], None when Option.is_some waits -> `Ok (print_waits (Option.get waits))
+    | _ when Option.is_some waits -> `Error (true, "give --waits alone")
     | program :: args, None -> `Ok (trace (options program args None))
     | [], Some pid ->
         let program = Printf.sprintf "process %d" pid in
@@ -318,14 +337,14 @@ let command =
     (Cmd.info "concord-trace" ~doc ~exits:[] ~man:description)
     Term.(
       ret
-        (const run $ perfetto $ html $ last $ no_table $ pid $ signal
+        (const run $ perfetto $ html $ last $ no_table $ pid $ waits $ signal
        $ command_line))
 
 (* Options after PROGRAM belong to the program. Cmdliner would take them for the command's, so
    this inserts "--" before PROGRAM. *)
 let with_dashes argv =
   let takes_value =
-    [ "-o"; "--output"; "--html"; "--last"; "--pid"; "--signal" ]
+    [ "-o"; "--output"; "--html"; "--last"; "--pid"; "--waits"; "--signal" ]
   in
   let rec from = function
     | [] -> []

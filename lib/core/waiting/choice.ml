@@ -323,7 +323,8 @@ let[@inline never] undo_if_cancelled chosen =
   | Some raised when undone chosen -> raise (raised ())
   | Some _ | None -> chosen
 
-let wait_for_any ~in_order alternatives =
+(* [concord-trace --waits] reads this function's frame, and finds [enlisted] there. *)
+let[@inline never] wait_for_any ~in_order alternatives =
   let enlisted = ref [] in
   let block resumer = block alternatives enlisted resumer in
   match

@@ -15,6 +15,7 @@ type ('t, 'x, 'a) how =
     }
 
 type ('t, 'x, 'a) t = {
+  mark : string;
   name : string;
   spin : spin;
   holders : 't -> Holder.t list;
@@ -29,6 +30,7 @@ let undo_nothing _ _ _ = true
 let default =
   let attempt _ _ = None and enlist _ _ = true and withdraw _ _ = () in
   {
+    mark = "an operation of Concord";
     name = "";
     spin = Never;
     holders = (fun _ -> []);
@@ -49,8 +51,7 @@ let[@inline] enlist (type s x a) (operation : (s, x, a) t) (t : s) w =
   | By_hand { enlist; _ } -> enlist t w
 
 let rec attempt_or_enlist operation t w resumer =
-  (* The waiter is marked first, because [attempt] may raise, and then there is nothing to
-     withdraw. *)
+  (* Before [attempt], because if that raises, there is nothing to withdraw. *)
   Waiter.mark_withdrawn w;
   match attempt operation t w.Waiter.arg with
   | Some _ as got -> got
@@ -159,8 +160,7 @@ let[@inline] may_spin () =
 let[@inline never] spin pace attempt x y z =
   Spin.attempt (Domain.DLS.get spins) pace attempt x y z
 
-(* Nothing is allocated before the attempts. Another domain may be reading the cache line in
-   which this domain allocates. *)
+(* Attempts before it allocates, because another domain may be reading that cache line. *)
 let[@inline never] spin_before (type s x a) (operation : (s, x, a) t) (t : s)
     arg =
   match

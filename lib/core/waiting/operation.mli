@@ -21,6 +21,9 @@ type ('t, 'x, 'a) how =
     }
 
 type ('t, 'x, 'a) t = {
+  mark : string;
+      (** All get it from {!default}. By its address, [concord-trace --waits]
+          recognises operations in the memory of a process. *)
   name : string;
   spin : spin;
   holders : 't -> Holder.t list;
@@ -83,6 +86,16 @@ val spin :
     of this domain. *)
 
 (** {2 For choices, and for diagnosis} *)
+
+val suspend_by : Reach.noted -> ('t, 'x, 'a) t -> 't -> 'x -> 'a
+(** {!suspend}, by a way that was noted. *)
+
+val suspend_by_effect : ('t, 'x, 'a) t -> 't -> 'x -> 'a
+(** {!suspend}, by performing the effect.
+
+    [concord-trace --waits] reads the stack frames of these two functions, while
+    their tasks wait. There it finds the operation, the structure and the
+    waiter, because the handlers of exceptions need them. *)
 
 val leave : 's Atomic.t -> (_, _) Waiter.t -> ('s -> 's) -> unit
 (** [leave word waiter f] is [Atomically.update word f]. Afterwards, the waiter

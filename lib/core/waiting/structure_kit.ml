@@ -32,6 +32,7 @@ type ('t, 'x, 'a) how = ('t, 'x, 'a) Operation.how =
 type holder = Holder.t
 
 type ('t, 'x, 'a) operation = ('t, 'x, 'a) Operation.t = {
+  mark : string;
   name : string;
   spin : spin;
   holders : 't -> holder list;

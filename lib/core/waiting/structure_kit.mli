@@ -182,6 +182,9 @@ type holder = Holder.t
 (** A task that holds a structure, such as the owner of a mutex. *)
 
 type ('t, 'x, 'a) operation = ('t, 'x, 'a) Operation.t = {
+  mark : string;
+      (** Leave the {!default}. [concord-trace --waits] recognises operations by
+          it. *)
   name : string;
       (** The name in reports and traces: the module and the function, such as
           ["Mvar.take"]. *)

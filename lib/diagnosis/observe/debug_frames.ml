@@ -52,15 +52,13 @@ let shown name =
     String.sub name n (String.length name - n)
   else name
 
+let of_line (name, file, line) =
+  { name = shown name; file; line; is_of_program = is_of_program name }
+
 let of_slot slot =
   let name = Option.value (Printexc.Slot.name slot) ~default:"" in
   let of_location ({ filename; line_number; _ } : Printexc.location) =
-    {
-      name = shown name;
-      file = filename;
-      line = line_number;
-      is_of_program = is_of_program name;
-    }
+    of_line (name, filename, line_number)
   in
   Option.map of_location (Printexc.Slot.location slot)
 
@@ -70,24 +68,25 @@ let is_of_stdlib name =
 
 (* If the library calls the standard library, those frames don't belong to the program either.
    So a frame of the standard library belongs to the program only if its caller does. *)
-let all backtrace =
-  let add slot ((callers, callers_is_of_program) as before) =
-    match of_slot slot with
-    | None -> before
-    | Some frame ->
-        let is_of_program =
-          frame.is_of_program
-          && (callers_is_of_program || not (is_of_stdlib frame.name))
-        in
-        ({ frame with is_of_program } :: callers, is_of_program)
+let without_callees frames =
+  let add frame (callers, callers_is_of_program) =
+    let is_of_program =
+      frame.is_of_program
+      && (callers_is_of_program || not (is_of_stdlib frame.name))
+    in
+    ({ frame with is_of_program } :: callers, is_of_program)
   in
+  fst (List.fold_right add frames ([], true))
+
+let all backtrace =
   match Printexc.backtrace_slots backtrace with
   | None -> []
-  | Some slots -> fst (Array.fold_right add slots ([], true))
+  | Some slots ->
+      without_callees (List.filter_map of_slot (Array.to_list slots))
 
-let of_program backtrace =
-  List.filter (fun frame -> frame.is_of_program) (all backtrace)
-
+let only_of_program = List.filter (fun frame -> frame.is_of_program)
+let of_program backtrace = only_of_program (all backtrace)
+let of_lines lines = only_of_program (without_callees (List.map of_line lines))
 let is_of_stdlib { name; _ } = is_of_stdlib name
 
 let load () =

@@ -29,6 +29,9 @@ val load : unit -> unit
     line, and a domain that asks may crash (OCaml 5.4.1,
     [read_main_debug_info]). In native code this does nothing. *)
 
+val of_lines : (string * string * int) list -> t list
+(** The same for functions, files and lines from elsewhere. *)
+
 val remembering : (Printexc.raw_backtrace -> 'a) -> Printexc.raw_backtrace -> 'a
 (** [remembering f] is [f], which is called once for each backtrace. *)
 

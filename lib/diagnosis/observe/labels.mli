@@ -16,6 +16,11 @@ val made :
 val part : waited_in:bool -> 'structure -> 'part -> unit
 (** {!Observer.waited_in} or {!Observer.derived}. {b Cost}: O(1) amortised. *)
 
+type lists
+
+val lists : lists Atomic.t
+(** All labels, for [concord-trace --waits]. *)
+
 val add :
   ?kind:string ->
   ?name:string ->

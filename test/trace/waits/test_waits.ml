@@ -1,0 +1,128 @@
+(* The waits that concord-trace finds from outside are those of the program's own report. *)
+
+open Concord_test_support
+open Check
+open Concord_waits
+
+(* --- Programs ----------------------------------------------------------------- *)
+
+type child = { pid : int; input : out_channel; output : in_channel }
+
+let environment debug =
+  let is_other binding =
+    not (String.starts_with ~prefix:"CONCORD_DEBUG=" binding)
+  in
+  let others = List.filter is_other (Array.to_list (Unix.environment ())) in
+  Array.of_list (("CONCORD_DEBUG=" ^ debug) :: others)
+
+let during ?(debug = "") program args f =
+  let in_read, in_write = Unix.pipe ~cloexec:true () in
+  let out_read, out_write = Unix.pipe ~cloexec:true () in
+  let pid =
+    Unix.create_process_env program
+      (Array.of_list (program :: args))
+      (environment debug) in_read out_write Unix.stderr
+  in
+  List.iter Unix.close [ in_read; out_write ];
+  let input = Unix.out_channel_of_descr in_write
+  and output = Unix.in_channel_of_descr out_read in
+  Fun.protect
+    ~finally:(fun () ->
+      (try Unix.kill pid Sys.sigkill with Unix.Unix_error _ -> ());
+      ignore (Unix.waitpid [] pid : int * Unix.process_status);
+      close_out_noerr input;
+      close_in_noerr output)
+    (fun () -> f { pid; input; output })
+
+let rec says child text =
+  if input_line child.output <> text then says child text
+
+let report child =
+  output_string child.input "report\n";
+  flush child.input;
+  let rec lines () =
+    match input_line child.output with "end" -> [] | line -> line :: lines ()
+  in
+  lines ()
+
+let find { pid; _ } = Shown.found (Finder.find pid)
+
+(* --- Comparison ------------------------------------------------------------------ *)
+
+(* The lists are sorted. *)
+let rec without all others =
+  match (all, others) with
+  | [], _ -> []
+  | all, [] -> all
+  | a :: all, b :: others when a = b -> without all others
+  | a :: all, (b :: _ as others) when a < b -> a :: without all others
+  | all, _ :: others -> without all others
+
+(* From outside, the stack of a suspended task ends where its scheduler began it. The report also
+   has the lines of the task that started the scheduler. So a wait without a line equals one that
+   has a line. *)
+let rec without_lines found reported =
+  match found with
+  | [] -> ([], reported)
+  | line :: rest -> (
+      let what = Shown.without_line line in
+      let is_it other = Shown.without_line other = what in
+      match List.partition is_it reported with
+      | _ :: others, rest_reported when not (Shown.has_line line) ->
+          without_lines rest (others @ rest_reported)
+      | _ ->
+          let invented, missed = without_lines rest reported in
+          (line :: invented, missed))
+
+(* While its tasks wait, a loop within a task of another host waits too. That is not an operation, so
+   it isn't found. Its tasks are. *)
+let is_of_task line = not (contains line "Concord_fifo.run @")
+
+let difference reported found =
+  let reported = List.filter is_of_task reported in
+  let invented, missed =
+    without_lines (without found reported) (without reported found)
+  in
+  List.map (( ^ ) "missed   ") missed @ List.map (( ^ ) "invented ") invented
+
+(* A task that spins in a queue is in the queue before it waits. *)
+let same what reported found =
+  let last = ref [] in
+  match
+    eventually what (fun () ->
+        last := difference (reported ()) (found ());
+        !last = [])
+  with
+  | () -> ()
+  | exception e ->
+      List.iter prerr_endline !last;
+      raise e
+
+let least = 100
+let prepared = ref []
+
+let of_prepared () =
+  during ~debug:"waits" "./waiting.exe" [] @@ fun child ->
+  says child "ready";
+  same "the report, and what is found"
+    (fun () -> report child)
+    (fun () -> find child);
+  prepared := find child;
+  yes "waits" (List.length !prepared > least)
+
+let of_plain () =
+  during "./waiting.exe" [] @@ fun child ->
+  says child "ready";
+  same "the report of the prepared program, and what is found"
+    (fun () -> !prepared)
+    (fun () -> find child)
+
+let () =
+  run "Waits of a process"
+    [
+      ( "found",
+        [
+          test "those of a prepared program" of_prepared;
+          test "those of the same program, started plainly" of_plain;
+        ] );
+    ]
