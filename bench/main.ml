@@ -305,7 +305,7 @@ let fills =
     & info [ "fill" ] ~docv:"DOCUMENT"
         ~doc:
           "Put the results of $(b,--json) or $(b,--from) into the tables of \
-           $(docv), for example README.md. A table is between the lines \
+           $(docv), for example RESULTS.md. A table is between the lines \
            $(b,<!-- measured: NAME -->) and $(b,<!-- end -->).")
 
 let prints =

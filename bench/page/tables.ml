@@ -31,7 +31,7 @@ let hosts =
     ("Go", "go@go");
   ]
 
-let in_readme =
+let hosts_rows =
   [
     line "mvar" "serial-beside" "a message, one domain";
     line "structures" "stream100-serial-beside"
@@ -40,10 +40,6 @@ let in_readme =
     line "mvar" "parallel" "a message between two domains";
     line "structures" "stream100-parallel"
       "a stream of capacity 100 between two domains";
-  ]
-
-let others =
-  [
     line "structures" "channel-serial-beside" "a rendezvous, one domain";
     line "structures" "promise-serial-beside"
       "a round trip by fresh promises, one domain";
@@ -317,8 +313,7 @@ let verdicts results =
 
 let all =
   [
-    ("readme", beside ~corner:"" ~columns:hosts in_readme);
-    ("hosts", beside ~corner:"" ~columns:hosts (in_readme @ others));
+    ("hosts", beside ~corner:"" ~columns:hosts hosts_rows);
     ("table-1", table_1);
     ("threads", threads);
     ("effect", effect_);

@@ -1,5 +1,4 @@
-(** The tables of README.md and bench/RESULTS.md, and those that [--print]
-    prints. *)
+(** The tables of bench/RESULTS.md, and those that [--print] prints. *)
 
 val all : (string * (Results.t -> string)) list
 (** All tables by their names. *)

@@ -1,13 +1,11 @@
 (* A job in another domain waits for an Eio fiber. First it awaits a promise of Eio, which fails, and then
-   a promise of Concord. README.md shows both. *)
+   a promise of Concord. README.md shows the second. *)
 
-(* $MDX part-begin=eio *)
 let with_eio ~submit ~ask =
   let promise, resolver = Eio.Promise.create () in
   let job = submit (fun () -> Eio.Promise.await promise + 1) in
   Eio.Promise.resolve resolver (ask ());
   Concord.Promise.await job
-(* $MDX part-end *)
 
 (* $MDX part-begin=concord *)
 let with_concord ~submit ~ask =

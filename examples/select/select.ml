@@ -4,7 +4,6 @@ open Concord
    leaves the other two untouched. *)
 type news = Message of string | Stop | Silence
 
-(* $MDX part-begin=next *)
 let next inbox stop ~patience =
   Event.select
     [
@@ -12,7 +11,6 @@ let next inbox stop ~patience =
       Event.wrap (Promise.await_evt stop) (fun () -> Stop);
       Event.wrap (Event.timeout patience) (fun () -> Silence);
     ]
-(* $MDX part-end *)
 
 let report host news =
   Printf.printf "%-16s %s\n%!" host

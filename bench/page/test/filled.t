@@ -1,11 +1,10 @@
 The tables of the documents match the samples that are kept beside them:
 
-  $ cp ../../../README.md ../../RESULTS.md . && chmod +w *.md
-  $ fill() { ../../main.exe --from "$1" --fill README.md --fill RESULTS.md; }
+  $ cp ../../RESULTS.md . && chmod +w *.md
+  $ fill() { ../../main.exe --from "$1" --fill RESULTS.md; }
   $ fill ../../results.json
-  README.md
   RESULTS.md
-  $ for file in ../../../README.md ../../RESULTS.md; do diff "$file" .; done
+  $ for file in ../../RESULTS.md; do diff "$file" .; done
 
 If the tables are filled with invented figures, the text around them stays:
 
@@ -17,8 +16,6 @@ If the tables are filled with invented figures, the text around them stays:
 Each table has all of its rows:
 
   $ rows() { sed -n "/^<!-- measured: $2 -->/,/^<!-- end -->/p" $1 | grep -c '^| [^-]'; }
-  $ rows README.md readme
-  6
   $ for table in hosts table-1 cancelling fib web effect styles threads generators pipeline; do
   >   echo "$table $(rows RESULTS.md $table)"; done
   hosts 13
@@ -64,5 +61,5 @@ If a table is unknown, or has no end, the document stays as it is:
 All charts that the documents show can be drawn, and no others are drawn:
 
   $ mkdir charts && ../../main.exe --from made_up.json --charts charts 2>/dev/null
-  $ grep -oh 'charts/[a-z0-9-]*\.svg' RESULTS.md README.md | sort -u >shown
+  $ grep -oh 'charts/[a-z0-9-]*\.svg' RESULTS.md | sort -u >shown
   $ if command -v gnuplot >/dev/null; then ls charts/*.svg | sort | diff shown -; fi
