@@ -329,30 +329,43 @@ module Make_named (Host : Host) (Style : Style_with_wait) = struct
   module Pool = struct
     include Pool
 
-    let lend t f v =
+    let put_back lease () = give_back ~keep:true lease
+
+    let lend f lease =
       Style.try_bind
-        (fun () -> f v)
+        (fun () -> f (value lease))
         (fun result ->
           Style.bind
-            (Code.start ~late:performed (fun () -> give_back t v))
+            (Code.start ~late:performed (put_back lease))
             (fun () -> Style.return result))
         (fun e ->
           let backtrace = Printexc.get_raw_backtrace () in
           Style.bind
-            (Code.start ~late:performed (fun () -> give_back_after t v e))
+            (Code.start ~late:performed (fun () -> give_back_after lease e))
             (fun () -> Style.fail e backtrace))
 
-    let use_now t f =
-      let late v e =
+    let obtain_now t =
+      let late lease e =
         Style.bind
-          (Code.start ~late:performed (fun () -> give_back t v))
+          (Code.start ~late:performed (put_back lease))
           (fun () -> Style.fail e (Printexc.get_callstack 0))
       in
-      Style.bind (Code.start ~late (fun () -> obtain t)) (lend t f)
+      Code.start ~late (fun () -> obtain t)
+
+    let use_now t f = Style.bind (obtain_now t) (lend f)
 
     let use t f =
       if may_begin () then use_now t f else in_turn (fun () -> use_now t f)
 
+    let obtain t =
+      if may_begin () then obtain_now t else in_turn (fun () -> obtain_now t)
+
+    (* It doesn't wait for a turn, in which a cancellation would lose the resource. *)
+    let give_back ~keep lease =
+      Code.start ~late:performed (fun () -> give_back ~keep lease)
+
+    let clear t = direct (fun () -> clear t)
+    let trim t = direct (fun () -> trim t)
     let close t = direct (fun () -> close t)
     let await_closed t = sync (await_closed_evt t)
   end

@@ -526,9 +526,20 @@ module type S = sig
         - {b Cancelled} after it was given the resource, it calls [f], and the
           wait of [f] is cancelled. *)
 
+    val obtain : 'a t -> 'a lease promise
+    (** [obtain t] is the first part of [use]. If it is cancelled after it was
+        given the resource, it gives the resource back. *)
+
+    val give_back : keep:bool -> 'a lease -> unit promise
+    (** [give_back ~keep lease] ends the lease, and waits where [dispose] does.
+    *)
+
     val close : 'a t -> unit promise
-    (** [close t] closes [t], and waits where the disposal of an idle resource
-        does. *)
+    (** [close t] closes [t]. Like [clear] and [trim], it waits where the
+        disposal of an idle resource does. *)
+
+    val clear : 'a t -> unit promise
+    val trim : 'a t -> unit promise
 
     val await_closed : 'a t -> unit promise
     (** [await_closed t] waits until [t] is closed and all its resources were

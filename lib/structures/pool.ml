@@ -7,11 +7,26 @@ type 'a settings = {
   validate : 'a -> bool;
   dispose : 'a -> unit;
   keep_after : exn -> bool;
+  idle_time : float;
+  lifetime : float;
+}
+
+(* A resource. It was made in the [epoch] of the pool, and is not used again once the time
+   [dies] has come. [until] is the same time, or an earlier one while the resource is idle.
+   [holder] is plain because only the task that holds the resource accesses it, and passes the
+   resource on by a change of the pool's state. *)
+type 'a item = {
+  v : 'a;
+  epoch : int;
+  dies : int;
+  until : int;
+  mutable holder : Holders.t;
 }
 
 (* Resources that tasks use one at a time. [size] counts the resources that exist, and those
    that are being made or disposed of. A task that does that, or that uses a resource, is the
-   holder of the resource. The other resources are [idle].
+   holder of the resource. The other resources are [idle]. An idle resource is old if its time
+   is over, or its epoch isn't the pool's, or the pool is closed.
 
    [t], the only Atomic here
 
@@ -21,16 +36,18 @@ type 'a settings = {
                  gone         * size - 1                      the holder, after [dispose] or a [make]
                                                               that failed
                  close        * closed                        any task; it then disposes of the idle ones
+                 clear        * epoch + 1                     the same; all idle ones are old then
+                 take_old       an old one is not idle        any task, which disposes of it
    open, none    take         * size + 1                      any task, while size < limit; it makes one
    is idle       give         * the first taker leaves its queue
                                                               the holder, while tasks wait; the taker
                                                               holds the resource then
                  gone         * the first taker leaves its queue
                                                               the same; the taker makes another one
-                 give, gone, close: as above, if no task waits
+                 give, gone, close, clear: as above, if no task waits
    closed        give           one more is idle              the holder; it then disposes of the idle
                                                               ones
-                 take_idle      the first one is not idle     any task, which disposes of it
+                 take_old       the first one is not idle     any task, which disposes of it
                  gone         * size - 1                      the holder; at 0 it resumes all [enders]
 
    Takers enter their queue while none is idle and size = limit. Enders enter theirs until the
@@ -38,100 +55,185 @@ type 'a settings = {
    if size = 0.
 
    * linearises the operation. Tasks wait only while all resources are held. So no task
-   overtakes them, because a resource that a holder gives back passes to the first of them. *)
-type 'a grant = Idle of 'a | To_make
+   overtakes them, because a resource that a holder gives back passes to the first of them. If
+   that resource is old, the taker itself disposes of it and makes another one.
+
+   [known] are the holders that are known. Each change that makes a task the holder of a
+   resource adds it, and each change that ends that removes it. The list is empty unless waits
+   are kept for reports. *)
+type 'a grant = Idle of 'a item | To_make
+
+(* What most changes leave as it is. [ages] is [false] while no resource can be old. *)
+type 'a rare = {
+  settings : 'a settings;
+  ages : bool;
+  epoch : int;
+  closed : bool;
+  known : Holders.t list;
+  enders : (unit, unit) Waiters.t;
+}
 
 type 'a state = {
-  settings : 'a settings;
-  idle : 'a list;
+  idle : 'a item list;
   size : int;
-  closed : bool;
-  takers : (unit, 'a grant) Waiters.t;
-  enders : (unit, unit) Waiters.t;
+  takers : (Holders.t, 'a grant) Waiters.t;
+  rare : 'a rare;
 }
 
 type 'a t = 'a state Atomic.t
 
 let never _ = false
 
+let check option seconds =
+  if Float.is_nan seconds || seconds < 0. then
+    invalid_arg
+      (Printf.sprintf
+         "Pool.create: %s is %g seconds, but must be a number from 0 on" option
+         seconds)
+
 let create ?name ?(validate = fun _ -> true) ?(dispose = ignore)
-    ?(keep_after = never) limit make =
+    ?(keep_after = never) ?(idle_time = infinity) ?(lifetime = infinity) limit
+    make =
   if limit < 1 then
     invalid_arg
       (Printf.sprintf "Pool.create: the limit is %d, but must be at least 1"
          limit);
-  let settings = { limit; make; validate; dispose; keep_after } in
+  check "idle_time" idle_time;
+  check "lifetime" lifetime;
+  let settings =
+    { limit; make; validate; dispose; keep_after; idle_time; lifetime }
+  in
+  let ages = idle_time < infinity || lifetime < infinity in
+  let enders = Waiters.empty in
+  let rare =
+    { settings; ages; epoch = 0; closed = false; known = []; enders }
+  in
   Observer.made ~kind:"pool" ?name
-    (Atomic.make
-       {
-         settings;
-         idle = [];
-         size = 0;
-         closed = false;
-         takers = Waiters.empty;
-         enders = Waiters.empty;
-       })
+    (Atomic.make { idle = []; size = 0; takers = Waiters.empty; rare })
 
-(* --- Steps ---------------------------------------------------------------- *)
+(* --- Steps ----------------------------------------------------------------
 
-let take_step () s : _ Step.t =
-  if s.closed then Raise Closed
+   [give_step] and [take_old_step] read the clock. If the driver calls them again, a later time
+   is as good. *)
+
+let no_time = max_int
+
+let time_after seconds =
+  if seconds = infinity then no_time else Timer.deadline seconds
+
+let[@inline] is_old rare (item : _ item) =
+  rare.ages
+  && (item.epoch <> rare.epoch
+     || (item.until <> no_time && Timer.has_passed item.until))
+
+let[@inline] and_known holder rare =
+  if holder == Holders.unknown then rare
+  else { rare with known = holder :: rare.known }
+
+let[@inline] without_known holder s =
+  if holder == Holders.unknown then s
+  else
+    let known = List.filter (( != ) holder) s.rare.known in
+    { s with rare = { s.rare with known } }
+
+let take_step holder s : _ Step.t =
+  if s.rare.closed then Raise Closed
   else
     match s.idle with
-    | v :: idle -> Return ({ s with idle }, Idle v)
-    | [] when s.size < s.settings.limit ->
-        Return ({ s with size = s.size + 1 }, To_make)
+    | item :: idle ->
+        let rare = and_known holder s.rare in
+        Return ({ s with idle; rare }, Idle item)
+    | [] when s.size < s.rare.settings.limit ->
+        let rare = and_known holder s.rare in
+        Return ({ s with size = s.size + 1; rare }, To_make)
     | [] -> Wait
 
-let pass grant s : _ Step.t =
-  Step.to_first s.takers (Ok grant) { s with takers = Waiters.tail s.takers } ()
+(* If the first taker refuses, it isn't a holder. [otherwise] is the step for the state without
+   it. *)
+let pass grant otherwise s : _ Step.t =
+  let w = Waiters.head s.takers in
+  let rare = and_known w.arg s.rare in
+  let state = { s with takers = Waiters.tail s.takers; rare } in
+  let refused =
+    if w.arg == Holders.unknown then Step.Again
+    else Then (fun s -> otherwise (without_known w.arg s))
+  in
+  Hand_over
+    { state; waiter = w; outcome = Ok grant; accepted = Step.finished; refused }
 
-let give_step v s : _ Step.t =
-  if Waiters.is_empty s.takers then Return ({ s with idle = v :: s.idle }, ())
-  else pass (Idle v) s
+let rec serve_idle item s : _ Step.t =
+  if Waiters.is_empty s.takers then
+    let item =
+      if not s.rare.ages then item
+      else
+        let until = time_after s.rare.settings.idle_time in
+        { item with until = Int.min item.dies until }
+    in
+    Return ({ s with idle = item :: s.idle }, ())
+  else pass (Idle item) (serve_idle item) s
 
-let end_ s : _ Step.next = Step.resume_all s.enders (Ok ()) Step.finished
+let give_step item s = serve_idle item (without_known item.holder s)
+let end_ s : _ Step.next = Step.resume_all s.rare.enders (Ok ()) Step.finished
 
-let gone_step () s : _ Step.t =
-  if not (Waiters.is_empty s.takers) then pass To_make s
+let rec serve_room s : _ Step.t =
+  if not (Waiters.is_empty s.takers) then pass To_make serve_room s
   else
     let size = s.size - 1 in
-    if s.closed && size = 0 then
-      Become ({ s with size; enders = Waiters.empty }, end_ s)
+    if s.rare.closed && size = 0 then
+      let rare = { s.rare with enders = Waiters.empty } in
+      Become ({ s with size; rare }, end_ s)
     else Return ({ s with size }, ())
 
-let close_step () s : _ Step.t =
-  if s.closed then Return (s, ())
-  else
-    let s' = { s with closed = true; takers = Waiters.empty } in
-    if s.size > 0 then
-      Become (s', Step.resume_all s.takers Errors.closed Step.finished)
-    else (* no task waits to take *)
-      Become ({ s' with enders = Waiters.empty }, end_ s)
+let gone_step holder s = serve_room (without_known holder s)
 
-let take_idle_step () s : _ Step.t =
-  match s.idle with
-  | v :: idle when s.closed -> Return ({ s with idle }, v)
-  | _ -> Wait
+let close_step () s : _ Step.t =
+  if s.rare.closed then Return (s, ())
+  else
+    let rare = { s.rare with closed = true } in
+    if s.size > 0 then
+      Become
+        ( { s with rare; takers = Waiters.empty },
+          Step.resume_all s.takers Errors.closed Step.finished )
+    else
+      (* no task waits to take *)
+      let rare = { rare with enders = Waiters.empty } in
+      Become ({ s with rare }, end_ s)
+
+let clear_step () s : _ Step.t =
+  let rare = { s.rare with ages = true; epoch = s.rare.epoch + 1 } in
+  Return ({ s with rare }, ())
+
+let take_old_step () s : _ Step.t =
+  let rec pick before : _ -> _ Step.t = function
+    | item :: idle when s.rare.closed || is_old s.rare item ->
+        Return ({ s with idle = List.rev_append before idle }, item)
+    | item :: idle -> pick (item :: before) idle
+    | [] -> Wait
+  in
+  pick [] s.idle
 
 let await_step () s : _ Step.t =
-  if s.closed && s.size = 0 then Return (s, ()) else Wait
+  if s.rare.closed && s.size = 0 then Return (s, ()) else Wait
 
 (* --- The waiters ---------------------------------------------------------- *)
 
 let takers change w s = { s with takers = change s.takers w }
-let enders change w s = { s with enders = change s.enders w }
+
+let enders change w s =
+  { s with rare = { s.rare with enders = change s.rare.enders w } }
 
 let held t =
   let s = Atomic.get t in
   s.size - List.length s.idle
 
+let holders t = Holders.all ~count:(held t) (Atomic.get t).rare.known
+
 let shown t =
   let s = Atomic.get t in
-  Printf.sprintf "%d in use of %d%s" (held t) s.settings.limit
-    (if s.closed then ", closed" else "")
+  Printf.sprintf "%d in use of %d%s" (held t) s.rare.settings.limit
+    (if s.rare.closed then ", closed" else "")
 
-let operation = { Operation.default with state = shown; spin = Before }
+let operation = { Operation.default with state = shown; spin = Before; holders }
 
 let taking =
   {
@@ -146,6 +248,8 @@ let taking =
           left = Step.finished;
         };
   }
+
+let obtaining = { taking with name = "Pool.obtain" }
 
 let awaiting =
   {
@@ -176,7 +280,7 @@ let rec dispose_of t v =
       match
         Suspend.protect (fun () ->
             begun := true;
-            (Atomic.get t).settings.dispose v)
+            (Atomic.get t).rare.settings.dispose v)
       with
       | () -> ()
       | exception e ->
@@ -189,117 +293,210 @@ and dispose_then_raise t v e =
   (match dispose_of t v with () -> () | exception _ -> ());
   Printexc.raise_with_backtrace e backtrace
 
-let[@inline never] give_up_and_raise t e =
+let[@inline never] give_up_and_raise t holder e =
   let backtrace = Backtrace.get () in
-  (match Step.surely t gone_step () with () -> () | exception _ -> ());
+  (match Step.surely t gone_step holder with () -> () | exception _ -> ());
   Printexc.raise_with_backtrace e backtrace
 
-let[@inline never] discard t v =
+let[@inline never] discard_of t holder v =
   match dispose_of t v with
   | () ->
-      Step.surely t gone_step ();
+      Step.surely t gone_step holder;
       ()
-  | exception e -> Sys.opaque_identity (give_up_and_raise t e)
+  | exception e -> Sys.opaque_identity (give_up_and_raise t holder e)
+
+let discard t item = Sys.opaque_identity (discard_of t item.holder item.v)
 
 let dispose_of_one t =
-  match Step.attempt t take_idle_step () with
+  match Step.attempt t take_old_step () with
   | None -> false
-  | Some v ->
-      discard t v;
+  | Some item ->
+      (* the holder that gave it back isn't known any more *)
+      item.holder <- Holders.unknown;
+      discard t item;
       true
 
-(* Disposes of all idle resources, whatever is raised, and then raises the first exception. *)
-let rec dispose_of_idle t =
+(* Disposes of all old resources, whatever is raised, and then raises the first exception. *)
+let rec dispose_of_old t =
   match dispose_of_one t with
   | false -> ()
-  | true -> Sys.opaque_identity (dispose_of_idle t)
-  | exception e -> Sys.opaque_identity (dispose_of_idle_then_raise t e)
+  | true -> Sys.opaque_identity (dispose_of_old t)
+  | exception e -> Sys.opaque_identity (dispose_of_old_then_raise t e)
 
-and dispose_of_idle_then_raise t e =
+and dispose_of_old_then_raise t e =
   let backtrace = Printexc.get_raw_backtrace () in
-  (match dispose_of_idle t with () -> () | exception _ -> ());
+  (match dispose_of_old t with () -> () | exception _ -> ());
   Printexc.raise_with_backtrace e backtrace
 
 (* --- Using ---------------------------------------------------------------- *)
 
-let[@inline] dispose_if_closed t =
-  if (Atomic.get t).closed then Sys.opaque_identity (dispose_of_idle t)
+(* Called by a task that has given back a resource. It disposes of one old resource only, so
+   that it isn't delayed by all of them. *)
+let[@inline] dispose_after_use t =
+  let rare = (Atomic.get t).rare in
+  if rare.closed then Sys.opaque_identity (dispose_of_old t)
+  else if rare.ages then ignore (Sys.opaque_identity (dispose_of_one t) : bool)
 
-let[@inline never] give_back t v =
-  match Step.surely t give_step v with
-  | () -> dispose_if_closed t
+let[@inline never] put_back t item =
+  match Step.surely t give_step item with
+  | () -> dispose_after_use t
   | exception e ->
       let backtrace = Printexc.get_raw_backtrace () in
-      (match dispose_if_closed t with () -> () | exception _ -> ());
+      (match dispose_after_use t with () -> () | exception _ -> ());
       Printexc.raise_with_backtrace e backtrace
 
 (* Gives back the resource after [f] raised [e]. The caller raises [e], so other exceptions are
    dropped here. *)
-let[@inline never] give_back_after t v e =
+let[@inline never] put_back_after t item e =
   match
-    match (Atomic.get t).settings.keep_after e with
-    | true -> give_back t v
-    | false | (exception _) -> discard t v
+    match (Atomic.get t).rare.settings.keep_after e with
+    | true -> put_back t item
+    | false | (exception _) -> discard t item
   with
   | () -> ()
   | exception _ -> ()
 
-let[@inline never] make t =
-  match (Atomic.get t).settings.make () with
-  | v -> v
-  | exception e -> Sys.opaque_identity (give_up_and_raise t e)
-
-let[@inline never] remake t v =
-  match dispose_of t v with
-  | () -> Sys.opaque_identity (make t)
-  | exception e -> Sys.opaque_identity (give_up_and_raise t e)
-
-let[@inline never] resource t = function
-  | To_make -> Sys.opaque_identity (make t)
-  | Idle v -> (
-      match (Atomic.get t).settings.validate v with
-      | true -> v
-      | false -> Sys.opaque_identity (remake t v)
+(* The epoch is that of the time before [make], because a resource that is made while the pool
+   is cleared may be one of those that the program wants to get rid of. *)
+let[@inline never] make t holder =
+  let { settings; epoch; _ } = (Atomic.get t).rare in
+  match settings.make () with
+  | exception e -> Sys.opaque_identity (give_up_and_raise t holder e)
+  | v -> (
+      match
+        let dies = time_after settings.lifetime in
+        { v; epoch; dies; until = dies; holder }
+      with
+      | item -> item
       | exception e ->
           let backtrace = Backtrace.get () in
-          (match discard t v with () -> () | exception _ -> ());
+          (match discard_of t holder v with () -> () | exception _ -> ());
           Printexc.raise_with_backtrace e backtrace)
 
-let[@inline] obtain t =
-  let grant =
-    match Step.attempt t take_step () with
-    | Some grant -> grant
-    | None -> Operation.wait taking t ()
-  in
-  resource t grant
+let[@inline never] remake t item =
+  let holder = item.holder in
+  match dispose_of t item.v with
+  | () -> Sys.opaque_identity (make t holder)
+  | exception e -> Sys.opaque_identity (give_up_and_raise t holder e)
 
-let[@inline] lend t f v =
-  match f v with
+let[@inline never] resource t holder = function
+  | To_make -> Sys.opaque_identity (make t holder)
+  | Idle item -> (
+      if item.holder != holder then item.holder <- holder;
+      match
+        let rare = (Atomic.get t).rare in
+        (not (is_old rare item)) && rare.settings.validate item.v
+      with
+      | true -> item
+      | false -> Sys.opaque_identity (remake t item)
+      | exception e ->
+          let backtrace = Backtrace.get () in
+          (match discard t item with () -> () | exception _ -> ());
+          Printexc.raise_with_backtrace e backtrace)
+
+let[@inline] take operation t holder =
+  let grant =
+    match Step.attempt t take_step holder with
+    | Some grant -> grant
+    | None ->
+        Holders.waits holder;
+        let grant = Operation.wait operation t holder in
+        Holders.taken holder;
+        grant
+  in
+  resource t holder grant
+
+let[@inline] lend t f item =
+  match f item.v with
   | result ->
-      give_back t v;
+      put_back t item;
       result
   | exception e ->
       let backtrace = Backtrace.get () in
-      give_back_after t v e;
+      put_back_after t item e;
       Printexc.raise_with_backtrace e backtrace
 
-let use t f =
-  let v = obtain t in
-  lend t f v
+let[@inline] use_as t holder f =
+  let item = take taking t holder in
+  lend t f item
 
+let[@inline never] use_known t f =
+  Holders.within (fun holder -> use_as t (Holders.one_of holder) f)
+
+let use t f =
+  if Holders.are_known () then use_known t f else use_as t Holders.unknown f
+
+(* [finish] begins with the grant, so nothing in it may poll before the resource is in one of
+   the functions above. *)
 let use_evt t f =
-  let finish grant =
-    let v = resource t grant in
-    lend t f v
+  let event holder t =
+    let holder = Holders.one_of holder in
+    let finish grant =
+      Holders.taken holder;
+      let item = resource t holder grant in
+      lend t f item
+    in
+    Event.make_by (Finish finish) taking t holder
   in
-  Event.make_by (Finish finish) taking t ()
+  Holding.event event t
+
+(* --- Leases --------------------------------------------------------------- *)
+
+type 'a lease = { pool : 'a t; item : 'a item; returned : bool Atomic.t }
+
+(* Nothing is allocated, and so no signal handler runs, between the take and the [match]. *)
+let[@inline never] leased pool item =
+  match { pool; item; returned = Atomic.make false } with
+  | lease -> lease
+  | exception e ->
+      let backtrace = Backtrace.get () in
+      (match put_back pool item with () -> () | exception _ -> ());
+      Printexc.raise_with_backtrace e backtrace
+
+let obtain t =
+  let item = take obtaining t (Holders.one_of (Holders.taker ())) in
+  leased t item
+
+let obtain_evt t =
+  let event holder t =
+    let holder = Holders.one_of holder in
+    let finish grant =
+      Holders.taken holder;
+      let item = resource t holder grant in
+      Sys.opaque_identity (leased t item)
+    in
+    Event.make_by (Finish finish) obtaining t holder
+  in
+  Holding.event event t
+
+let value { item; _ } = item.v
+
+let returned_twice () =
+  invalid_arg
+    "Pool.give_back: this lease has ended. Each lease is given back once"
+
+let give_back ~keep { pool; item; returned } =
+  if Atomic.exchange returned true then returned_twice ();
+  if keep then Sys.opaque_identity (put_back pool item)
+  else Sys.opaque_identity (discard pool item)
+
+let give_back_after { pool; item; returned } e =
+  if not (Atomic.exchange returned true) then
+    Sys.opaque_identity (put_back_after pool item e)
 
 (* --- Closing -------------------------------------------------------------- *)
 
 let close t =
   match Step.surely t close_step () with
-  | () -> Sys.opaque_identity (dispose_of_idle t)
-  | exception e -> Sys.opaque_identity (dispose_of_idle_then_raise t e)
+  | () -> Sys.opaque_identity (dispose_of_old t)
+  | exception e -> Sys.opaque_identity (dispose_of_old_then_raise t e)
+
+let clear t =
+  match Step.surely t clear_step () with
+  | () -> Sys.opaque_identity (dispose_of_old t)
+  | exception e -> Sys.opaque_identity (dispose_of_old_then_raise t e)
+
+let trim = dispose_of_old
 
 let await_closed t =
   match Step.attempt t await_step () with
@@ -310,12 +507,12 @@ let await_closed_evt t = Event.make awaiting t ()
 
 (* --- Inspecting the pool -------------------------------------------------- *)
 
-let is_closed t = (Atomic.get t).closed
-let capacity t = (Atomic.get t).settings.limit
+let is_closed t = (Atomic.get t).rare.closed
+let capacity t = (Atomic.get t).rare.settings.limit
 let size t = (Atomic.get t).size
 let idle t = List.length (Atomic.get t).idle
 let in_use = held
 
 let waiters t =
   let s = Atomic.get t in
-  Waiters.length s.takers + Waiters.length s.enders
+  Waiters.length s.takers + Waiters.length s.rare.enders

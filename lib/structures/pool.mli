@@ -31,7 +31,9 @@
       the connection. With [keep_after] you name exceptions that leave the
       resource intact.
     - {b Reuse} is last in, first out. So the most recently used resource is
-      used next, and the others stay idle.
+      used next, and the others stay idle, until their [idle_time] is over.
+    - {b Reports} of waiting tasks name the tasks that hold resources. If all of
+      them wait for each other, that is a deadlock cycle.
 
     The functions given to {!create} and {!use} run in the task that uses the
     pool, and may suspend. The {{!/concord/rules}rules of all structures} hold.
@@ -49,6 +51,8 @@ val create :
   ?validate:('a -> bool) ->
   ?dispose:('a -> unit) ->
   ?keep_after:(exn -> bool) ->
+  ?idle_time:float ->
+  ?lifetime:float ->
   int ->
   (unit -> 'a) ->
   'a t
@@ -67,8 +71,40 @@ val create :
     - [keep_after e] returns [true] if a resource can be used again after [e]
       was raised by the function that used it. It should neither suspend nor
       raise. By default, it returns [false].
+    - A resource that was idle for [idle_time] seconds, or was made [lifetime]
+      seconds ago, isn't used again, but disposed of. By default, both are
+      [infinity]. No task waits for these times. Each task that gives a resource
+      back disposes of at most one other that is too old. Call {!trim} if the
+      pool may be without users for long. A resource in use is left alone until
+      it is given back.
 
-    - {b Raises} [Invalid_argument] if [n] is less than 1. *)
+    {b Time limits} on [make], [validate] and [dispose] belong into these
+    functions, because only they know how to release what is half made. A
+    [dispose] that hangs would keep its task and the resource's slot forever:
+
+    {[
+      # let connect () = "a connection" and close (_ : string) = Event.sync Event.never
+      val connect : unit -> string = <fun>
+      val close : string -> 'a = <fun>
+      # let pool =
+          Pool.create 1
+            ~dispose:(fun c -> ignore (Tasks.with_timeout 0.01 (fun () -> close c)))
+            (fun () ->
+              match Tasks.with_timeout 5. connect with
+              | Some connection -> connection
+              | None -> failwith "the database doesn't answer")
+      val pool : string Pool.t = <abstr>
+      # Pool.use pool String.length
+      - : int = 12
+      # Pool.close pool (* returns after 0.01 s *)
+      - : unit = ()
+    ]}
+
+    If [make] has a result instead of an exception, raise one of your own in
+    [make], and catch it around {!use}.
+
+    - {b Raises} [Invalid_argument] if [n] is less than 1, or a time is negative
+      or not a number. *)
 
 val use : 'a t -> ('a -> 'b) -> 'b
 (** [use t f] calls [f v] with a resource [v] of [t] that no other task uses
@@ -76,7 +112,18 @@ val use : 'a t -> ('a -> 'b) -> 'b
 
     When [f] returns, [v] goes to the first waiting task, or becomes idle. If
     [f] raises, the pool disposes of [v], unless [keep_after] says otherwise. If
-    the pool was closed meanwhile, it always disposes of [v].
+    the pool was closed or cleared meanwhile, it always disposes of [v].
+
+    To limit the time until the task has a resource, but not the time of [f],
+    use {!use_evt} in {!Concord.Event.sync_before}. If that time should include
+    [make], use {!obtain} in {!Concord.Tasks.with_timeout}.
+
+    {[
+      # let pool = Pool.create 1 Fun.id
+      val pool : unit Pool.t = <abstr>
+      # Pool.use pool (fun () -> Event.sync_before 0.001 (Pool.use_evt pool Fun.id))
+      - : unit option = None
+    ]}
 
     - {b Suspends} while [n] resources are in use, and in [make], [validate],
       [f] and [dispose]. If [f] uses the same pool, it may wait forever.
@@ -97,6 +144,81 @@ val use_evt : 'a t -> ('a -> 'b) -> 'b Event.t
     An alternative that isn't chosen takes no resource. [make], [validate] and
     [f] run after the choice. In a choice this isn't a bracket: if a signal
     handler raises just after the choice, the resource stays in use forever. *)
+
+(** {1 Without a bracket}
+
+    Use these where one function can't be the whole use, such as a transaction
+    between two requests, or a result type that decides whether the resource is
+    intact. Prefer {!use} elsewhere, because it can't forget the resource. *)
+
+type 'a lease
+(** The right to use a resource until it is given back. *)
+
+val obtain : 'a t -> 'a lease
+(** [obtain t] is the first part of {!use}. The resource is in use until you
+    call {!give_back}, once, in any task or domain.
+
+    {[
+      # let pool = Pool.create 1 (fun () -> ref 0)
+      val pool : int ref Pool.t = <abstr>
+      # let count ~intact =
+          let lease = Pool.obtain pool in
+          incr (Pool.value lease);
+          let n = !(Pool.value lease) in
+          Pool.give_back ~keep:intact lease;
+          n
+      val count : intact:bool -> int = <fun>
+      # let a = count ~intact:true in let b = count ~intact:false in (a, b, count ~intact:true)
+      - : int * int * int = (1, 2, 1)
+    ]}
+
+    - {b Suspends}, is {b cancelled}, has the {b order}, and {b raises} as
+      {!use} does until it calls [f].
+      [Tasks.with_timeout s (fun () -> obtain t)] loses no resource, because a
+      function that returns isn't cancelled. *)
+
+val obtain_evt : 'a t -> 'a lease Event.t
+(** [obtain_evt t] is the event of {!obtain}. [make] and [validate] run after
+    the choice. If a signal handler raises just after the choice, the resource
+    stays in use forever. *)
+
+val value : 'a lease -> 'a
+(** [value lease] is the resource. Don't use it after {!give_back}. *)
+
+val give_back : keep:bool -> 'a lease -> unit
+(** [give_back ~keep lease] ends the lease. The resource goes to the first
+    waiting task or becomes idle if [keep] is [true]. Otherwise it is disposed
+    of, as after a failure.
+
+    - {b Suspends} in [dispose] only.
+    - {b Raises} [Invalid_argument] if the lease has ended already. Nothing is
+      changed then.
+    - {b Raises} the exception of [dispose], when the lease has ended. *)
+
+(** {1 Old resources} *)
+
+val clear : 'a t -> unit
+(** [clear t] disposes of all idle resources now, and of those in use or being
+    made when they are given back. The pool continues with new ones. Use it when
+    all connections are stale, for example after the server has restarted.
+
+    - {b Suspends} in [dispose] only.
+    - {b Raises} the first exception of [dispose], after all idle resources were
+      disposed of. *)
+
+val trim : 'a t -> unit
+(** [trim t] disposes of all idle resources whose [idle_time] or [lifetime] is
+    over. Call it now and then from a task of yours:
+
+    {[
+      # let trim_until stop pool =
+          let rec loop () = Tasks.sleep 10.; Pool.trim pool; loop () in
+          match Tasks.unless (Promise.await_evt stop) loop with
+          | Ok () | Error () -> ()
+      val trim_until : unit Promise.t -> 'a Pool.t -> unit = <fun>
+    ]}
+
+    - {b Suspends} and {b raises} as {!clear} does. *)
 
 (** {1 Closing} *)
 
@@ -157,12 +279,7 @@ val waiters : 'a t -> int
 
 (**/**)
 
-val obtain : 'a t -> 'a
-(** [obtain t] is the first part of {!use}, for other styles. The caller has to
-    call one of the following two functions once. *)
-
-val give_back : 'a t -> 'a -> unit
-
-val give_back_after : 'a t -> 'a -> exn -> unit
-(** [give_back_after t v e] returns [v] after the caller's function raised [e].
-    It never raises. *)
+val give_back_after : 'a lease -> exn -> unit
+(** [give_back_after lease e] ends the lease after the caller's function raised
+    [e], for other styles. It never raises, except for signal handlers, and does
+    nothing if the lease has ended. *)

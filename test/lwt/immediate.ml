@@ -105,6 +105,10 @@ let operations () =
         ignore (Work_queue.try_add jobs 1 : _ Work_queue.ticket option);
         ignored (L.Work_queue.take jobs) );
     ("Pool.use", fun () -> L.Pool.use pool Lwt.return);
+    ( "Pool.obtain",
+      fun () ->
+        let* lease = L.Pool.obtain pool in
+        L.Pool.give_back ~keep:true lease );
     ("Pool.await_closed", fun () -> L.Pool.await_closed closed_pool);
     ("Barrier.await", fun () -> L.Barrier.await barrier);
     ("Lazy.force", fun () -> ignored (L.Lazy.force forced));

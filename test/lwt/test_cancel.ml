@@ -63,7 +63,7 @@ let expected name =
   | "Mvar.swap" | "Mvar.modify" | "Barrier.await" | "Lazy.force"
   | "Lazy.force_val" | "Condition.loop_no_mutex" ->
       Performed
-  | "Pool.use" when List.length parts > 1 -> Performed
+  | ("Pool.use" | "Pool.obtain") when List.length parts > 1 -> Performed
   | _ -> Undone
 
 let shown = function

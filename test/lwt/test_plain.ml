@@ -108,7 +108,7 @@ let message () =
   let rwlock = Rwlock.create () in
   Rwlock.write_lock rwlock;
   let used = Pool.create 1 ignore in
-  Pool.obtain used;
+  let _lease = Pool.obtain used in
   let each run =
     run @@ fun () ->
     let* () = Lwt.pause () in
@@ -150,6 +150,7 @@ let message () =
           (fun v -> ignore (Work_queue.add jobs v : int Work_queue.ticket))
           [ 1; 2 ]);
     says "Pool.use" (fun () -> Pool.use used ignore);
+    says "Pool.obtain" (fun () -> Pool.value (Pool.obtain used));
     says "Pool.await_closed" (fun () -> Pool.await_closed used);
     says "Semaphore.Counting.acquire" (fun () ->
         Semaphore.Counting.(acquire (make 0)));

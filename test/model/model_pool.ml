@@ -1,7 +1,12 @@
 open Actor
 
 (* How many resources, which are numbers, exist, and how many existed at most. *)
-type pool = { t : int Pool.t; exist : int ref; most : int ref }
+type pool = {
+  t : int Pool.t;
+  exist : int ref;
+  most : int ref;
+  used : int Pool.lease list ref;
+}
 
 let create ?(limit = 1) ?(validate = fun _ -> true) () =
   let exist = ref 0 and most = ref 0 and made = ref 0 in
@@ -11,14 +16,14 @@ let create ?(limit = 1) ?(validate = fun _ -> true) () =
     incr made;
     !made
   and dispose _ = decr exist in
-  { t = Pool.create ~validate ~dispose limit make; exist; most }
+  { t = Pool.create ~validate ~dispose limit make; exist; most; used = ref [] }
 
 (* A pool whose resources are all in use, but not by any task. So any process may give one
    back. *)
 let used ?(limit = 1) () =
   let p = create ~limit () in
   for _ = 1 to limit do
-    ignore (Pool.obtain p.t : int)
+    p.used := Pool.obtain p.t :: !(p.used)
   done;
   p
 
@@ -45,17 +50,23 @@ let sync_await name { t; _ } =
   Event.sync (Pool.await_closed_evt t);
   "ended"
 
-let give_back { t; _ } = Pool.give_back t 1
-let close { t; _ } = Pool.close t
+let lease { used; _ } =
+  let lease = List.hd !used in
+  used := List.tl !used;
+  lease
 
-let at_rest { t; exist; most } actors () =
+let give_back p = Pool.give_back ~keep:true (lease p)
+let close { t; _ } = Pool.close t
+let clear { t; _ } = Pool.clear t
+
+let at_rest { t; exist; most; _ } actors () =
   let s = Atomic.get t in
-  all_queued actors [ live s.takers; live s.enders ];
-  if live s.takers > 0 && (s.closed || s.idle <> []) then
+  all_queued actors [ live s.takers; live s.rare.enders ];
+  if live s.takers > 0 && (s.rare.closed || s.idle <> []) then
     failwith "a task waits that could be served";
-  if s.closed && (s.idle <> [] || (s.size = 0 && live s.enders > 0)) then
-    failwith "it does not end";
-  if s.size <> !exist || !most > s.settings.limit then
+  if s.rare.closed && (s.idle <> [] || (s.size = 0 && live s.rare.enders > 0))
+  then failwith "it does not end";
+  if s.size <> !exist || !most > s.rare.settings.limit then
     failwith
       (Printf.sprintf "size %d, but %d exist, and %d did" s.size !exist !most);
   Printf.sprintf "%s %d/%d" (describe actors) (List.length s.idle) s.size
@@ -89,9 +100,9 @@ let () =
     [ "a=1 b=failed 0/0"; "a=2 b=failed 1/1" ];
   check "one waits and is cancelled, the user fails" create
     (fun p ->
-      ignore (Pool.obtain p.t : int);
+      let lease = Pool.obtain p.t in
       let a = use "a" p in
-      ([ a ], [ Do (fun () -> Pool.give_back_after p.t 1 Failed); Cancel a ]))
+      ([ a ], [ Do (fun () -> Pool.give_back_after lease Failed); Cancel a ]))
     [ "a=2 1/1"; "a=cancelled 0/0" ];
   check "one waits, it is closed" used
     (fun p ->
@@ -105,6 +116,23 @@ let () =
   check "one comes, it is closed" create
     (fun p -> ([], [ Run (use "a" p); Do (fun () -> close p) ]))
     [ "a=1 0/0"; "a=closed 0/0" ];
+  check "one waits, it is cleared" used
+    (fun p ->
+      ([ use "a" p ], [ Do (fun () -> give_back p); Do (fun () -> clear p) ]))
+    [ "a=1 0/0"; "a=2 1/1" ];
+  check "one waits and is cancelled, it is cleared" used
+    (fun p ->
+      clear p;
+      let a = use "a" p in
+      ([ a ], [ Do (fun () -> give_back p); Cancel a ]))
+    [ "a=2 1/1"; "a=cancelled 0/0" ];
+  check "an idle one, cleared, one comes"
+    (fun () ->
+      let p = used () in
+      give_back p;
+      p)
+    (fun p -> ([], [ Run (use "a" p); Do (fun () -> clear p) ]))
+    [ "a=1 0/0"; "a=2 1/1" ];
   check "an idle one, closed twice, one comes"
     (fun () ->
       let p = used () in

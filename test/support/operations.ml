@@ -286,10 +286,19 @@ module Make (S : Style) = struct
       fails = None;
     }
 
+  (* The last value is in the idle resource. It is in use again afterwards, as at first. *)
+  let left_in t lease =
+    if Pool.idle t = 0 then []
+    else begin
+      lease := Pool.obtain t;
+      [ !(Pool.value !lease) ]
+    end
+
   (* Each task leaves its value in the resource, which then passes to the next task. *)
   let used _ =
     let t = Pool.create ~keep_after:(fun _ -> true) 1 (fun () -> ref 0) in
-    let resource = Pool.obtain t in
+    let lease = ref (Pool.obtain t) in
+    let resource = Pool.value !lease in
     let leave n resource =
       let v = !resource in
       resource := n;
@@ -297,7 +306,7 @@ module Make (S : Style) = struct
     in
     let release v =
       resource := v;
-      Pool.give_back t resource;
+      Pool.give_back ~keep:true !lease;
       0
     in
     {
@@ -306,7 +315,34 @@ module Make (S : Style) = struct
       event = Some (fun n -> Pool.use_evt t (leave n));
       wake = numbered release;
       release;
-      left = (fun () -> if Pool.idle t = 0 then [] else [ !(Pool.obtain t) ]);
+      left = (fun () -> left_in t lease);
+      waiters = (fun () -> Pool.waiters t);
+      words = (fun () -> words t);
+      ends = Some (Pool.Closed, fun () -> Pool.close t);
+      fails = None;
+    }
+
+  let obtained _ =
+    let t = Pool.create ~keep_after:(fun _ -> true) 1 (fun () -> ref 0) in
+    let lease = ref (Pool.obtain t) in
+    let exchange n obtained =
+      lease := obtained;
+      let v = !(Pool.value obtained) in
+      Pool.value obtained := n;
+      Pool.give_back ~keep:true obtained;
+      v
+    in
+    let release v =
+      Pool.value !lease := v;
+      Pool.give_back ~keep:true !lease;
+      0
+    in
+    {
+      wait = (fun n -> S.map (exchange n) (S.Pool.obtain t));
+      event = Some (fun n -> Event.wrap (Pool.obtain_evt t) (exchange n));
+      wake = numbered release;
+      release;
+      left = (fun () -> left_in t lease);
       waiters = (fun () -> Pool.waiters t);
       words = (fun () -> words t);
       ends = Some (Pool.Closed, fun () -> Pool.close t);
@@ -334,6 +370,7 @@ module Make (S : Style) = struct
   let pool =
     [
       operation "Pool.use" Passes used;
+      operation "Pool.obtain" Passes obtained;
       operation "Pool.await_closed" Shares pool_closed;
     ]
 

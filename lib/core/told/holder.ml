@@ -2,6 +2,7 @@ type t = {
   by : Who.t;
   mutable since_ns : int;
   held_at : Printexc.raw_backtrace;
+  mutable one_of : bool;
 }
 
 let max_frames = 100
@@ -10,15 +11,19 @@ let max_frames = 100
 let[@inline] now_ns () = Int64.to_int (Mtime_clock.now_ns ())
 
 let held by =
-  { by; since_ns = now_ns (); held_at = Printexc.get_callstack max_frames }
+  let held_at = Printexc.get_callstack max_frames in
+  { by; since_ns = now_ns (); held_at; one_of = false }
 
 let no_frames () = Printexc.get_callstack 0
-let not_ended by = { by; since_ns = now_ns (); held_at = no_frames () }
+
+let not_ended by =
+  { by; since_ns = now_ns (); held_at = no_frames (); one_of = false }
 
 (* A time after any report. A report that finds it counts the structure as held for no time. *)
 let not_yet = max_int
 let not_held_yet holder = holder.since_ns <- not_yet
 let is_held holder = holder.since_ns <> not_yet
+let is_one_of holder = holder.one_of <- true
 let held_from_now holder = holder.since_ns <- now_ns ()
 
 let forgotten holder =
@@ -26,4 +31,4 @@ let forgotten holder =
 
 let given =
   let by = { (Who.unknown "") with name = "a task that was given it" } in
-  { by; since_ns = 0; held_at = no_frames () }
+  { by; since_ns = 0; held_at = no_frames (); one_of = false }

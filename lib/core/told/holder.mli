@@ -7,10 +7,17 @@ type t = {
   by : Who.t;
   mutable since_ns : int;
   held_at : Printexc.raw_backtrace;  (** Where it took the structure. *)
+  mutable one_of : bool;
+      (** [true] if each holder of the structure can end a wait there, as for a
+          pool. By default a wait lasts as long as one of them holds, as for a
+          lock with several readers. *)
 }
 
 val held : Who.t -> t
 (** A holder from now on, at the caller's frames. *)
+
+val is_one_of : t -> unit
+(** Sets {!one_of}. Call it before others see the holder. *)
 
 val held_from_now : t -> unit
 (** It had to wait, and continues now. Unbroken. *)

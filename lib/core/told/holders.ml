@@ -23,6 +23,10 @@ let[@inline] taken : t -> unit = function
       Holder.held_from_now holder;
       ()
 
+let one_of (holder : t) =
+  Option.iter Holder.is_one_of holder;
+  holder
+
 let waits : t -> unit = Option.iter Holder.not_held_yet
 
 (* --- Mutexes -------------------------------------------------------------- *)

@@ -33,6 +33,10 @@ val taken : t -> unit
 (** [taken t] records that a task that had to wait now holds the structure. Call
     it when the task continues. Unbroken. *)
 
+val one_of : t -> t
+(** [one_of t] is [t], a new holder of a structure where each holder can end a
+    wait. A cycle is only reported if all of them wait ({!Holder.one_of}). *)
+
 val waits : t -> unit
 (** [waits t] records that a task will wait for the structure. Until {!taken},
     the task doesn't hold the structure, even if the structure's state names it.

@@ -41,6 +41,9 @@ type graph = {
   held : int list array;
       (** For each wait, the structures that its task holds. *)
   waiting : int list array;  (** For each structure, the waits in it. *)
+  needed : int array;
+      (** For each structure, how many of its holders have to wait, so that its
+          waits are lost. *)
 }
 
 let structures { in_; _ } = List.map (fun (_, (k : Known.t)) -> k) in_
@@ -81,8 +84,9 @@ let graph seen =
   (* If a structure is being handed over, it names the task that gets it. That task waits until
      its resumer is called. It doesn't belong to a cycle because of that, so only tasks that
      really hold count. *)
+  let first_targets = List.filter is_first targets in
   let holders =
-    List.filter is_first targets
+    first_targets
     |> List.concat_map (fun (_, { Known.number; holders; _ }) ->
         List.filter Holder.is_held holders
         |> List.map (fun (h : Holder.t) -> (number, h.by.identity)))
@@ -104,7 +108,14 @@ let graph seen =
     else List.map (fun wait -> (structure, wait)) waits_of.(task)
   in
   let hold = List.concat (List.mapi hold holders) in
+  let needed = Array.make size 1 in
+  List.iter
+    (fun (_, { Known.number; holders; _ }) ->
+      if List.exists (fun (h : Holder.t) -> h.one_of) holders then
+        needed.(number) <- List.length holders)
+    first_targets;
   {
+    needed;
     seen;
     waiting;
     holding = table size hold;
@@ -114,15 +125,18 @@ let graph seen =
 (* --- Which tasks are lost ---------------------------------------------------------- *)
 
 (* Computes the greatest set of waits such that each of their targets is held by a task of the
-   set. If a wait turns out not to be in the set, each structure that its task holds has one
-   such holder less. [lost.(i)] is [true] while wait [i] may be in the set. *)
-let leave_lost { seen; holding; held; waiting } lost =
+   set, or by [needed] of them. If a wait turns out not to be in the set, each structure that
+   its task holds has one such holder less. [lost.(i)] is [true] while wait [i] may be in the
+   set. *)
+let leave_lost { seen; holding; held; waiting; needed } lost =
   let left =
     Array.map
       (fun waits -> List.length (List.filter (Array.get lost) waits))
       holding
   in
-  let is_held (k : Known.t) = k.number >= 0 && left.(k.number) > 0 in
+  let is_held (k : Known.t) =
+    k.number >= 0 && left.(k.number) >= needed.(k.number)
+  in
   let stays i =
     (not (List.is_empty seen.(i).in_))
     && List.for_all is_held (structures seen.(i))
@@ -130,7 +144,7 @@ let leave_lost { seen; holding; held; waiting } lost =
   let to_check = Stack.create () in
   let let_go structure =
     left.(structure) <- left.(structure) - 1;
-    if left.(structure) = 0 then
+    if left.(structure) = needed.(structure) - 1 then
       List.iter (fun i -> Stack.push i to_check) waiting.(structure)
   in
   let check i =

@@ -181,8 +181,18 @@ let work_take () =
 
 let pool_use () =
   let pool = Pool.create 1 (fun () -> 0) in
-  let _taken = Pool.obtain pool in
-  (got 1 (A.Pool.use pool Deferred.return), fun () -> Pool.give_back pool 1)
+  let taken = Pool.obtain pool in
+  ( got 0 (A.Pool.use pool Deferred.return),
+    fun () -> Pool.give_back ~keep:true taken )
+
+let pool_obtain () =
+  let pool = Pool.create 1 (fun () -> 0) in
+  let taken = Pool.obtain pool in
+  let obtained =
+    let* lease = A.Pool.obtain pool in
+    got 0 (Deferred.return (Pool.value lease))
+  in
+  (obtained, fun () -> Pool.give_back ~keep:true taken)
 
 let pool_closed () =
   let pool = Pool.create 1 ignore in

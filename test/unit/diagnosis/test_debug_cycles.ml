@@ -99,6 +99,59 @@ let if_all_are_held () =
               [ a; b ]))
   | _ -> Alcotest.fail (Debug.to_string report)
 
+(* --- Structures with several holders ------------------------------------------------ *)
+
+(* Two threads use a pool of two, and each needs another resource. [second] is called by the
+   second one. *)
+let pool_of_two name second =
+  let pool = Pool.create ~name 2 ignore and meet = Barrier.create 2 in
+  let again () = Pool.use pool ignore in
+  let hold f () =
+    Pool.use pool (fun () ->
+        Barrier.await meet;
+        f again)
+  in
+  start (hold (fun again -> again ()));
+  start (hold second)
+
+let each_needs_two () =
+  let name = "a pool of two" in
+  pool_of_two name (fun again -> again ());
+  let report = until_there name 2 in
+  match cycles_in name report with
+  | [ cycle ] -> yes "it is a cycle" (is_cycle cycle)
+  | cycles -> Alcotest.failf "%d cycles" (List.length cycles)
+
+(* A thread isn't deadlocked while one of the holders may give its resource back. *)
+let one_may_return () =
+  let name = "a pool of two, one computes" in
+  let return = Promise.create () in
+  pool_of_two name (fun _ -> Promise.await return);
+  let report = until_there name 1 in
+  int "no cycle" 0 (List.length (cycles_in name report));
+  int "none behind" 0 (List.length (behind_in name report));
+  int "both hold" 2
+    (List.length
+       (List.concat_map
+          (fun (w : Debug.wait) ->
+            List.concat_map (fun (t : Debug.target) -> t.holders) w.targets)
+          (all_in name report)));
+  Promise.fill return ();
+  ignore (until_there name 0 : Debug.report)
+
+let lease_of_two () =
+  let name = "a pool of leases" in
+  let pool = Pool.create ~name 2 ignore and meet = Barrier.create 2 in
+  for _ = 1 to 2 do
+    start (fun () ->
+        let lease = Pool.obtain pool in
+        Barrier.await meet;
+        Pool.use pool ignore;
+        Pool.give_back ~keep:true lease)
+  done;
+  let report = until_there name 2 in
+  int "a cycle" 1 (List.length (cycles_in name report))
+
 (* --- While other waits begin and end ----------------------------------------------- *)
 
 (* Each report must contain the waits that lasted throughout. It must not show a cycle of
@@ -285,6 +338,9 @@ let () =
             (not_if "with a box" (fun () ->
                  Mvar.take_evt (Mvar.create_empty ())));
           test "if all alternatives are held" if_all_are_held;
+          test "a pool, if all users wait" each_needs_two;
+          test "no cycle if one user may return" one_may_return;
+          test "a pool, with leases" lease_of_two;
         ] );
       ( "storm",
         [

@@ -5,9 +5,9 @@ open Kit
 
 (* [look] reads how many resources of a pool are in use or lost, and whether a full round
    works. An interrupted use may have made a resource, disposed of one, or done neither. All
-   of these are right. *)
-let pool ?(idle = 0) ?(valid = true) ?(used = false) ?(closed = false) ?waiting
-    perform =
+   of these are right. [perform] gets the leases that [used] has obtained. *)
+let pool_with_leases ?(idle = 0) ?(valid = true) ?(used = false)
+    ?(closed = false) ?(wakes = false) ?waiting perform =
   let made = ref 0 and disposed = ref 0 and valid_now = ref true in
   let make () =
     incr made;
@@ -16,17 +16,18 @@ let pool ?(idle = 0) ?(valid = true) ?(used = false) ?(closed = false) ?waiting
   and dispose _ = incr disposed in
   let limit = Int.max 1 idle in
   let t = Pool.create ~validate ~dispose ~keep_after:(( == ) Boom) limit make in
-  List.iter (Pool.give_back t) (List.init idle (fun _ -> Pool.obtain t));
-  let taken = ref (if used then [ Pool.obtain t ] else []) in
+  List.iter
+    (Pool.give_back ~keep:true)
+    (List.init idle (fun _ -> Pool.obtain t));
+  let taken = if used then [ Pool.obtain t ] else [] in
   if closed then Pool.close t;
   valid_now := valid;
-  let give_back t =
-    let all = !taken in
-    taken := [];
-    List.iter (Pool.give_back t) all
+  let give_back lease =
+    (* [perform] may have given it back *)
+    try Pool.give_back ~keep:true lease with Invalid_argument _ -> ()
   in
-  let before t =
-    give_back t;
+  let before _ =
+    List.iter give_back taken;
     []
   and left t =
     let lost = !made - !disposed - Pool.size t in
@@ -37,7 +38,14 @@ let pool ?(idle = 0) ?(valid = true) ?(used = false) ?(closed = false) ?waiting
     in
     Pool.in_use t :: lost :: round
   in
-  around t ?waiting ~before ~waiters:Pool.waiters ~left perform
+  let wake =
+    if wakes then Some (fun _ -> List.iter give_back taken) else None
+  in
+  around t ?waiting ?wake ~before ~waiters:Pool.waiters ~left (perform taken)
+
+let pool ?idle ?valid ?used ?closed ?wakes ?waiting perform =
+  pool_with_leases ?idle ?valid ?used ?closed ?wakes ?waiting (fun _ t ->
+      perform t)
 
 let uses t = come (fun () -> Pool.use t (fun _ -> 1))
 let refuses t = refuses_for (fun t -> Pool.use_evt t (fun _ -> 1)) t
@@ -59,12 +67,42 @@ let pools =
         fun t -> Pool.use t (fun _ -> arrive [ uses; refuses; uses ] t) );
     ]
     @ as_event "Pool.use" (fun t -> Pool.use_evt t nothing)
-  and closing = [ ("Pool.close", silent Pool.close) ]
+  (* The lease is not given back, so a resource that was obtained is in use. *)
+  and obtaining =
+    let keep (_ : int Pool.lease) = [] in
+    ("Pool.obtain", fun t -> keep (Pool.obtain t))
+    :: as_event "Pool.obtain" (fun t -> Event.wrap (Pool.obtain_evt t) keep)
+  and giving_back =
+    let give_back ~keep leases _ =
+      List.iter (Pool.give_back ~keep) leases;
+      []
+    in
+    [
+      ("Pool.give_back, keeping", give_back ~keep:true);
+      ("Pool.give_back, disposing", give_back ~keep:false);
+    ]
+  and closing =
+    [
+      ("Pool.close", silent Pool.close);
+      ("Pool.clear", silent Pool.clear);
+      ("Pool.trim", silent Pool.trim);
+    ]
   and waiting = [ refuses; uses; refuses; uses ] in
-  in_state "none was made" pool using
-  @ in_state "one is idle" (pool ~idle:1) using
+  let coming = using @ obtaining in
+  in_state "none was made" pool coming
+  @ in_state "one is idle" (pool ~idle:1) coming
   @ in_state "several are idle" (pool ~idle:3) using
-  @ in_state "one is not valid" (pool ~idle:1 ~valid:false) using
+  @ in_state "one is not valid" (pool ~idle:1 ~valid:false) coming
+  @ in_state "one is used, and comes back"
+      (pool ~used:true ~wakes:true)
+      (unless_polled obtaining)
+  @ in_state "one is used" (pool_with_leases ~used:true) giving_back
+  @ in_state "one is used, others wait"
+      (pool_with_leases ~used:true ~waiting)
+      giving_back
+  @ in_state "one is used, and closed"
+      (pool_with_leases ~used:true ~closed:true)
+      giving_back
   @ in_state "closed" (pool ~closed:true)
       [
         ("Pool.use", fun t -> [ or_closed (fun () -> Pool.use t (fun _ -> 1)) ]);

@@ -6,37 +6,44 @@ let int = string_of_int
 
 (* --- Pool -------------------------------------------------------------------------- *)
 
-type pool_op = Take | Give | Gone | Close | Pick
+type pool_op = Take | Give | Gone | Close | Clear | Pick
 type pool_role = User | At_end
 
 let limit = 3
-let grant = function Pool.To_make -> "to make" | Idle v -> int v
+let grant = function Pool.To_make -> "to make" | Idle item -> int item.v
 
 (* Compares only the steps, which don't dispose of resources. *)
 let real_pool how ~log =
   let t = Pool.create limit (fun () -> 0) and waiters = waiters log in
+  let unknown = Holders.unknown and never = max_int in
+  let item v =
+    let epoch = (Atomic.get t).rare.epoch in
+    { Pool.v; epoch; dies = never; until = never; holder = unknown }
+  and number (item : int Pool.item) = int item.v in
   let act op n =
     let is_held () = Pool.in_use t > 0 in
     match op with
-    | Take -> some grant (perform how t Pool.take_step ())
+    | Take -> some grant (perform how t Pool.take_step unknown)
     | (Give | Gone) when not (is_held ()) -> "none is held"
-    | Give -> some unit (perform how t Pool.give_step n)
-    | Gone -> some unit (perform how t Pool.gone_step ())
+    | Give -> some unit (perform how t Pool.give_step (item n))
+    | Gone -> some unit (perform how t Pool.gone_step unknown)
     | Close -> some unit (perform how t Pool.close_step ())
-    | Pick -> some int (perform how t Pool.take_idle_step ())
+    | Clear -> some unit (perform how t Pool.clear_step ())
+    | Pick -> some number (perform how t Pool.take_old_step ())
   and enlist role number =
     match role with
-    | User -> enlist waiters Pool.taking grant t () number
+    | User -> enlist waiters Pool.taking grant t unknown number
     | At_end -> enlist waiters Pool.awaiting unit t () number
   and look () =
     Printf.sprintf "%d, idle %s%s, %d wait" (Pool.size t)
-      (String.concat " " (List.map int (Atomic.get t).idle))
+      (String.concat " " (List.map number (Atomic.get t).idle))
       (if Pool.is_closed t then ", closed" else "")
       (Pool.waiters t)
   in
   { act; enlist; withdraw = withdraw waiters; look }
 
 let expected_pool ~log =
+  (* The idle ones, each with a flag that is set if it is older than the last [Clear]. *)
   let idle = ref [] and held = ref 0 and closed = ref false in
   let users = ref [] and enders = ref [] in
   let rec pass outcome otherwise =
@@ -56,7 +63,7 @@ let expected_pool ~log =
   let act op n =
     match (op, !idle) with
     | Take, _ when !closed -> raise Pool.Closed
-    | Take, v :: rest ->
+    | Take, (v, _) :: rest ->
         idle := rest;
         incr held;
         int v
@@ -68,7 +75,7 @@ let expected_pool ~log =
     | Give, _ ->
         pass (int n) (fun () ->
             decr held;
-            idle := n :: !idle);
+            idle := (n, false) :: !idle);
         "()"
     | Gone, _ ->
         pass "to make" (fun () ->
@@ -81,11 +88,16 @@ let expected_pool ~log =
         resume_all users (Printexc.to_string Pool.Closed);
         settle ();
         "()"
-    | Pick, v :: rest when !closed ->
-        idle := rest;
-        incr held;
-        int v
-    | Pick, _ -> "none"
+    | Clear, _ ->
+        idle := List.map (fun (v, _) -> (v, true)) !idle;
+        "()"
+    | Pick, all -> (
+        match List.find_opt (fun (_, old) -> old || !closed) all with
+        | None -> "none"
+        | Some ((v, _) as picked) ->
+            idle := List.filter (( != ) picked) all;
+            incr held;
+            int v)
   and enlist role number answer =
     let queue, may_pass =
       match role with
@@ -102,7 +114,7 @@ let expected_pool ~log =
     enders := without number !enders
   and look () =
     Printf.sprintf "%d, idle %s%s, %d wait" (size ())
-      (String.concat " " (List.map int !idle))
+      (String.concat " " (List.map (fun (v, _) -> int v) !idle))
       (if !closed then ", closed" else "")
       (List.length !users + List.length !enders)
   in
@@ -113,7 +125,20 @@ let pool =
     {
       name = "Pool";
       ops =
-        [| Take; Take; Take; Take; Give; Give; Give; Gone; Gone; Pick; Close |];
+        [|
+          Take;
+          Take;
+          Take;
+          Take;
+          Give;
+          Give;
+          Give;
+          Gone;
+          Gone;
+          Pick;
+          Clear;
+          Close;
+        |];
       roles = [| User; User; User; At_end |];
       make = (function Expected -> expected_pool | how -> real_pool how);
     }

@@ -8,7 +8,8 @@ exception Worse
 (* Records the disposed resources, which are numbers from 1 on. *)
 type made = { t : int Pool.t; disposed : int list ref }
 
-let pool ?validate ?(dispose = ignore) ?keep_after ?(make = ignore) n =
+let pool ?validate ?(dispose = ignore) ?keep_after ?idle_time ?lifetime
+    ?(make = ignore) n =
   let made = ref 0 and disposed = ref [] in
   let dispose v =
     disposed := v :: !disposed;
@@ -18,7 +19,9 @@ let pool ?validate ?(dispose = ignore) ?keep_after ?(make = ignore) n =
     incr made;
     !made
   in
-  let t = Pool.create ?validate ~dispose ?keep_after n make in
+  let t =
+    Pool.create ?validate ~dispose ?keep_after ?idle_time ?lifetime n make
+  in
   { t; disposed }
 
 let disposed what expected p =
@@ -56,7 +59,15 @@ let wait say p name =
 let misuse () =
   raises "none"
     (Invalid_argument "Pool.create: the limit is 0, but must be at least 1")
-    (fun () -> Pool.create 0 ignore)
+    (fun () -> Pool.create 0 ignore);
+  raises "an idle time"
+    (Invalid_argument
+       "Pool.create: idle_time is -1 seconds, but must be a number from 0 on")
+    (fun () -> Pool.create ~idle_time:(-1.) 1 ignore);
+  raises "a lifetime"
+    (Invalid_argument
+       "Pool.create: lifetime is nan seconds, but must be a number from 0 on")
+    (fun () -> Pool.create ~lifetime:nan 1 ignore)
 
 let as_needed () =
   let p = pool 3 in
@@ -356,6 +367,155 @@ let closed_while_made () =
   disposed "after that" [ 1 ] p;
   Pool.await_closed p.t
 
+(* --- Leases ------------------------------------------------------------------ *)
+
+let leases () =
+  let p = pool 1 in
+  let a = Pool.obtain p.t in
+  int "its resource" 1 (Pool.value a);
+  counts "in use" (1, 0, 0) p;
+  let b = Hand.start (fun () -> Pool.obtain p.t) in
+  counts "b waits" (1, 0, 1) p;
+  Pool.give_back ~keep:true a;
+  Hand.settle ();
+  let b = Hand.result b in
+  int "it passes to b" 1 (Pool.value b);
+  let twice () =
+    raises "twice"
+      (Invalid_argument
+         "Pool.give_back: this lease has ended. Each lease is given back once")
+      (fun () -> Pool.give_back ~keep:true a)
+  in
+  twice ();
+  counts "b still uses it" (1, 0, 0) p;
+  let c = Hand.start (fun () -> Pool.obtain p.t) in
+  Pool.give_back ~keep:false b;
+  Hand.settle ();
+  disposed "the first one" [ 1 ] p;
+  let c = Hand.result c in
+  int "c makes another one" 2 (Pool.value c);
+  Pool.close p.t;
+  twice ();
+  Pool.give_back ~keep:true c;
+  disposed "the pool was closed" [ 1; 2 ] p;
+  raises "closed" Pool.Closed (fun () -> Pool.obtain p.t)
+
+let lease_events () =
+  let p = pool 1 in
+  let a = Event.sync (Pool.obtain_evt p.t) in
+  yes "polled" (Event.poll (Pool.obtain_evt p.t) = None);
+  let b = Hand.start (fun () -> Event.sync (Pool.obtain_evt p.t)) in
+  Pool.give_back ~keep:true a;
+  Hand.settle ();
+  int "b" 1 (Pool.value (Hand.result b))
+
+(* The limit holds for the wait and for [make], and not for the use. *)
+let within_a_time () =
+  let gate = Promise.create () and makes = ref true in
+  let make () = if !makes then Promise.await gate in
+  let p = pool 1 ~make in
+  let obtain () = Pool.obtain p.t in
+  yes "making takes too long" (Tasks.with_timeout 0.001 obtain = None);
+  counts "there is room" (0, 0, 0) p;
+  makes := false;
+  let a = Option.get (Tasks.with_timeout 60. obtain) in
+  yes "waiting takes too long" (Tasks.with_timeout 0.001 obtain = None);
+  counts "nothing is lost" (1, 0, 0) p;
+  Pool.give_back ~keep:true a;
+  counts "in the end" (1, 1, 0) p
+
+(* --- Old resources --------------------------------------------------------------- *)
+
+let cleared () =
+  let p = pool 2 in
+  let a, gate_a = held p in
+  let b, gate_b = held p in
+  open_ gate_b;
+  int "b" 2 (Hand.result b);
+  Pool.clear p.t;
+  disposed "the idle one" [ 2 ] p;
+  counts "a still uses the other one" (1, 0, 0) p;
+  open_ gate_a;
+  int "a" 1 (Hand.result a);
+  disposed "when it comes back" [ 2; 1 ] p;
+  counts "none is left" (0, 0, 0) p;
+  int "a new one" 3 (Pool.use p.t Fun.id);
+  int "it is kept" 3 (Pool.use p.t Fun.id);
+  disposed "in the end" [ 2; 1 ] p
+
+let cleared_for_a_waiter () =
+  let p = pool 1 in
+  let a, gate = held p in
+  let b = Hand.start (fun () -> Pool.use p.t Fun.id) in
+  Pool.clear p.t;
+  open_ gate;
+  int "a" 1 (Hand.result a);
+  int "b makes another one" 2 (Hand.result b);
+  disposed "the first one" [ 1 ] p;
+  counts "in the end" (1, 1, 0) p
+
+(* It may be connected to a server that the program has just left. *)
+let cleared_while_made () =
+  let gate = Promise.create () in
+  let p = pool 1 ~make:(fun () -> Promise.await gate) in
+  let a = Hand.start (fun () -> Pool.use p.t Fun.id) in
+  Pool.clear p.t;
+  open_ gate;
+  int "it is used" 1 (Hand.result a);
+  disposed "after that" [ 1 ] p
+
+let clear_raises () =
+  let p = pool 2 ~dispose:(fun v -> if v = 2 then raise Worse) in
+  let all = List.init 2 (fun _ -> held p) in
+  List.iter (fun (_, gate) -> open_ gate) all;
+  raises "one of them raises" Worse (fun () -> Pool.clear p.t);
+  disposed "all" [ 2; 1 ] p;
+  counts "in the end" (0, 0, 0) p
+
+let never_idle () =
+  let p = pool 1 ~idle_time:0. in
+  int "the first" 1 (Pool.use p.t Fun.id);
+  disposed "at once" [ 1 ] p;
+  let a, gate = held p in
+  let b = Hand.start (fun () -> Pool.use p.t Fun.id) in
+  open_ gate;
+  int "a" 2 (Hand.result a);
+  int "one that passes to a waiter was not idle" 2 (Hand.result b);
+  counts "in the end" (0, 0, 0) p
+
+let used_once () =
+  let p = pool 1 ~lifetime:0. in
+  let a, gate = held p in
+  let b = Hand.start (fun () -> Pool.use p.t Fun.id) in
+  open_ gate;
+  int "a" 1 (Hand.result a);
+  int "it doesn't pass to a waiter" 2 (Hand.result b);
+  disposed "both" [ 1; 2 ] p;
+  counts "in the end" (0, 0, 0) p
+
+(* Three are idle for too long. A use takes the one that was used last, and makes another one
+   for it. When it gives that back, it disposes of one more. *)
+let too_old () =
+  let p = pool 3 ~idle_time:0.005 in
+  let three () =
+    let all = List.init 3 (fun _ -> Pool.obtain p.t) in
+    List.iter (Pool.give_back ~keep:true) (List.rev all)
+  in
+  three ();
+  let number = Pool.idle p.t in
+  yes "some are idle" (number > 0);
+  Tasks.sleep 0.01;
+  Pool.use p.t ignore;
+  int "two were disposed of" (Int.max 1 (number - 1)) (Pool.size p.t);
+  Tasks.sleep 0.01;
+  Pool.trim p.t;
+  counts "trimmed" (0, 0, 0) p;
+  let p = pool 1 ~idle_time:60. ~lifetime:60. in
+  Pool.use p.t ignore;
+  Pool.trim p.t;
+  int "it isn't old" 1 (Pool.use p.t Fun.id);
+  disposed "none" [] p
+
 (* --- Events -------------------------------------------------------------------------- *)
 
 let events () =
@@ -381,8 +541,9 @@ let events () =
 
 (* --- At the same time ------------------------------------------------------------------ *)
 
-(* Tasks of three domains use the pool, and some of them fail. A resource must have one user
-   at a time, and at most [limit] may exist. *)
+(* Tasks of three domains use the pool, in brackets and by leases, and some of them fail. Now
+   and then one clears the pool. A resource must have one user at a time, and at most [limit]
+   may exist. *)
 let domains () =
   let limit = 3 and rounds = 2_000 in
   let exist = Atomic.make 0 and wrong = Atomic.make 0 in
@@ -401,16 +562,26 @@ let domains () =
     Atomic.decr exist;
     Atomic.incr disposed
   and validate _ = Random.int 20 > 0 in
-  let t = Pool.create limit ~validate ~dispose make in
+  let t = Pool.create limit ~idle_time:1e-4 ~validate ~dispose make in
   let use used =
     check (Atomic.compare_and_set used false true);
     if Random.int 10 = 0 then Tasks.yield ();
     check (Atomic.compare_and_set used true false);
     if Random.int 10 = 0 then raise Boom
   in
+  let lease () =
+    let lease = Pool.obtain t in
+    let keep =
+      match use (Pool.value lease) with () -> true | exception Boom -> false
+    in
+    Pool.give_back ~keep lease
+  in
   let work () =
-    for _ = 1 to rounds do
-      match Pool.use t use with () -> () | exception Boom -> ()
+    for i = 1 to rounds do
+      (match if i land 1 = 0 then Pool.use t use else lease () with
+      | () -> ()
+      | exception Boom -> ());
+      if Random.int 40 = 0 then Pool.clear t
     done
   in
   let tasks () =
@@ -466,6 +637,22 @@ let () =
            test "in use" closing;
            test "idle" closing_idle;
            test "being made" closed_while_made;
+         ] )
+    :: ( "leases",
+         [
+           test "operations" leases;
+           test "events" lease_events;
+           test "within a time" within_a_time;
+         ] )
+    :: ( "old resources",
+         [
+           test "cleared" cleared;
+           test "cleared, a task waits" cleared_for_a_waiter;
+           test "cleared while one is made" cleared_while_made;
+           test "cleared, dispose raises" clear_raises;
+           test "never idle" never_idle;
+           test "used once" used_once;
+           test "idle for too long" too_old;
          ] )
     :: Outside.suite no_effect
     :: Battery.suites Operations.pool)
