@@ -30,6 +30,18 @@ let write_substring fd s pos len =
   Io.check "Concord_aio.write_substring" (String.length s) pos len;
   write fd (Bytes.unsafe_of_string s) pos len
 
+let read_evt fd b pos len =
+  Io.check "Concord_aio.read_evt" (Bytes.length b) pos len;
+  Io.read_evt fd b pos len
+
+let single_write_evt fd b pos len =
+  Io.check "Concord_aio.single_write_evt" (Bytes.length b) pos len;
+  Io.write_evt fd b pos len
+
+let single_write_substring_evt fd s pos len =
+  Io.check "Concord_aio.single_write_substring_evt" (String.length s) pos len;
+  Io.write_evt fd (Bytes.unsafe_of_string s) pos len
+
 (* --- Sockets -------------------------------------------------------------- *)
 
 (* Makes the socket non-blocking, even if it is a standard descriptor. *)

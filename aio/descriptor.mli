@@ -20,6 +20,22 @@ val write_substring : file_descr -> string -> int -> int -> int
 val single_write_substring : file_descr -> string -> int -> int -> int
 (** [single_write_substring] is {!single_write}, of a string. *)
 
+val read_evt : file_descr -> bytes -> int -> int -> int Concord.Event.t
+(** [read_evt] is {!read} as an event, for example for a time limit by
+    [Event.sync_before]. If another alternative is taken, or the task is
+    cancelled, nothing was read. It never calls {!Concord.Tasks.yield}, and
+    reads a regular file at once, in the calling thread.
+
+    - {b Raises} [Invalid_argument] at once if the bytes don't have this range.
+*)
+
+val single_write_evt : file_descr -> bytes -> int -> int -> int Concord.Event.t
+(** [single_write_evt] is {!single_write} as an event, like {!read_evt}. *)
+
+val single_write_substring_evt :
+  file_descr -> string -> int -> int -> int Concord.Event.t
+(** [single_write_substring_evt] is {!single_write_evt}, of a string. *)
+
 (** {2 Sockets} *)
 
 val recv : file_descr -> bytes -> int -> int -> msg_flag list -> int

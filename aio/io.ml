@@ -41,8 +41,11 @@ let with_ ?shut name fd f =
   let t = find ?shut name fd in
   Ensure.finally Owner.leave t.owner f t
 
+(* For code that can't suspend. *)
+let yields _ = Thread.yield ()
+
 let with_now name fd f =
-  let t = find_by ~wait:(fun _ -> Thread.yield ()) ~shared:false name fd in
+  let t = find_by ~wait:yields ~shared:false name fd in
   Ensure.finally Owner.leave t.owner f t
 
 (* [true] if jobs of workers may use the descriptor. Such a job may take any time, so a close
@@ -194,6 +197,46 @@ let write t b pos len =
 let would_wait = function
   | Unix.Unix_error ((EAGAIN | EWOULDBLOCK), _, _) -> true
   | _ -> false
+
+(* --- Operations of events, which can't suspend ---------------------------- *)
+
+let rec try_call name t direction call =
+  if t.kind = Shared && not (Readiness.look (Owner.descr t.owner) direction)
+  then None
+  else
+    match using name t call with
+    | n -> Some n
+    | exception e when would_wait e -> None
+    | exception Unix.Unix_error (EINTR, _, _) -> try_call name t direction call
+
+(* -2 if it is no socket. *)
+let try_socket name fd ~now b pos len =
+  if may_be_socket fd then begin
+    let call () = now fd b pos (Int.min len max_bytes) in
+    let owner = Owner.find ~wait:yields name fd in
+    let n = Ensure.finally Owner.leave owner (Owner.using name owner) call in
+    if n = -2 then note_socket ' ' fd;
+    n
+  end
+  else -2
+
+let try_now name fd direction ~now call b pos len =
+  match try_socket name fd ~now b pos len with
+  | -1 -> None
+  | -2 ->
+      let t = find_by ~wait:yields ~shared:(is_standard fd) name fd in
+      let len = if t.kind = Shared then Int.min len pipe_buf else len in
+      let attempt t = try_call name t direction (fun () -> call fd b pos len) in
+      Ensure.finally Owner.leave t.owner attempt t
+  | n -> Some n
+
+let read_evt fd b pos len =
+  Readiness.tentative_evt fd Read @@ fun () ->
+  try_now "read" fd Read ~now:Native.recv_now Unix.read b pos len
+
+let write_evt fd b pos len =
+  Readiness.tentative_evt fd Write @@ fun () ->
+  try_now "write" fd Write ~now:Native.send_now Unix.single_write b pos len
 
 let rec write_now t b pos len =
   let fd = Owner.descr t.owner in

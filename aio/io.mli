@@ -101,6 +101,12 @@ val read : t -> bytes -> int -> int -> int
 val write : t -> bytes -> int -> int -> int
 (** {!Concord_aio.single_write}. *)
 
+val read_evt : Unix.file_descr -> bytes -> int -> int -> int Concord.Event.t
+(** {!Concord_aio.read_evt}. The part must be within the bytes. *)
+
+val write_evt : Unix.file_descr -> bytes -> int -> int -> int Concord.Event.t
+(** {!Concord_aio.single_write_evt}, like {!read_evt}. *)
+
 val write_now : t -> bytes -> int -> int -> int
 (** {!write}, but 0 if it would have to wait. The part must be within the bytes.
     Never suspends. *)

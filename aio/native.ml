@@ -23,6 +23,14 @@ external recv_now : Unix.file_descr -> bytes -> int -> int -> int
 external send_now : Unix.file_descr -> bytes -> int -> int -> int
   = "concord_aio_send_now"
 
+external poll_now : Unix.file_descr -> bool -> int = "concord_aio_poll_now"
+[@@noalloc]
+
+let is_ready fd ~write =
+  match poll_now fd write with
+  | -1 -> raise (Unix.Unix_error (EBADF, "poll", ""))
+  | n -> n = 1
+
 external open_now : string -> int -> int = "concord_aio_open_now" [@@noalloc]
 
 (* With only these flags, opening creates and changes nothing, and doesn't wait. *)

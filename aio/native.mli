@@ -31,6 +31,11 @@ val recv_now : Unix.file_descr -> bytes -> int -> int -> int
 val send_now : Unix.file_descr -> bytes -> int -> int -> int
 (** [Unix.single_write] to a socket, like {!recv_now}. *)
 
+val is_ready : Unix.file_descr -> write:bool -> bool
+(** Whether it can be read, or written to, without waiting.
+
+    - {b Raises} [Unix.Unix_error] if it is not open. *)
+
 val open_now : string -> Unix.open_flag list -> Unix.file_descr option
 (** [openfile], close-on-exec, of a regular file that exists, if the system has
     all names in memory. Otherwise, and on an error, it is [None]. *)

@@ -5,6 +5,7 @@
 #include <caml/unixsupport.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/socket.h>
@@ -109,6 +110,15 @@ value concord_aio_recv_now(value v_fd, value v_bytes, value v_pos, value v_len)
 value concord_aio_send_now(value v_fd, value v_bytes, value v_pos, value v_len)
 {
   return now(send(Int_val(v_fd), Bytes_val(v_bytes) + Long_val(v_pos), Long_val(v_len), MSG_DONTWAIT), "single_write");
+}
+
+/* 1 if fd can be read, or written to, without waiting, 0 if not, and -1 if it is not open. */
+value concord_aio_poll_now(value v_fd, value v_write)
+{
+  struct pollfd one = { .fd = Int_val(v_fd), .events = Bool_val(v_write) ? POLLOUT : POLLIN };
+  int found;
+  do found = poll(&one, 1, 0); while (found < 0 && errno == EINTR);
+  return Val_int(found <= 0 ? 0 : one.revents & POLLNVAL ? -1 : 1);
 }
 
 /* O_PATH opens only the name, so it has no effect on a device or a FIFO. If this is a regular file, it is opened for use. It

@@ -40,7 +40,8 @@ let wait t ~block =
   | count -> found 0 count all
   | exception Unix.Unix_error (EINTR, _, _) -> []
 
-let create ?(size = 16) () =
+let create () =
+  let size = 16 in
   let poll = Poll.create ~maxfds:size () in
   let t = { waited_for = By_fd.empty; size; poll } in
   {

@@ -47,13 +47,7 @@ let waiting () =
 (* --- Waiting -------------------------------------------------------------- *)
 
 let look fd (direction : Poller.direction) =
-  let one = Poll_set.create ~size:1 () in
-  one.set fd ~read:(direction = Read) ~write:(direction = Write);
-  match one.wait ~block:false with
-  | [] -> false
-  | (_, { closed = true; _ }) :: _ ->
-      raise (Unix.Unix_error (EBADF, "poll", ""))
-  | _ :: _ -> true
+  Native.is_ready fd ~write:(direction = Write)
 
 let is_writable fd = look fd Write
 

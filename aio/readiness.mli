@@ -15,6 +15,9 @@ val wait :
 
     - {b Raises} [Unix.Unix_error] with [EBADF] if the owner is closing. *)
 
+val look : Unix.file_descr -> Poller.direction -> bool
+(** Whether it can be read, or written to, without waiting. *)
+
 val is_writable : Unix.file_descr -> bool
 (** [true] if a write would not wait now. *)
 

@@ -19,25 +19,39 @@ let example on ~connections =
     "--max-connections=" ^ string_of_int (3 * connections);
   ]
 
-let eio_web ~connections:_ = [ "web/eio_web.exe" ]
+let eio_web arguments ~connections:_ = "web/eio_web.exe" :: arguments
 let lwt_web library ~connections:_ = [ "web/lwt_web.exe"; library ]
 let go ~connections:_ = [ "go_rows"; "serve" ]
 
+(* The example has time limits on both hosts. The others have none. *)
 let servers =
   [
     { impl = "concord"; host = "aio"; command = example "aio" };
     { impl = "concord"; host = "eio"; command = example "eio" };
-    { impl = "eio"; host = "http"; command = eio_web };
+    { impl = "eio"; host = "http"; command = eio_web [] };
     { impl = "lwt"; host = "http"; command = lwt_web "http" };
     { impl = "lwt"; host = "cohttp"; command = lwt_web "cohttp" };
     { impl = "go"; host = "go"; command = go };
   ]
+
+let eio_with_limits =
+  { impl = "eio"; host = "limits"; command = eio_web [ "limits" ] }
 
 let is_there server =
   match (server.impl, server.host) with
   | "go", _ -> Worker.is_there Go
   | _, "cohttp" -> Visible.cohttp
   | _ -> true
+
+(* Whether this process, and the servers that it starts, may have so many descriptors. *)
+let may_open n =
+  let limit line =
+    try Scanf.sscanf line "Max open files %d" Option.some
+    with Scanf.Scan_failure _ | End_of_file | Failure _ -> None
+  in
+  match In_channel.with_open_bin "/proc/self/limits" In_channel.input_lines with
+  | exception Sys_error _ -> false
+  | lines -> List.exists (fun limit -> limit >= n) (List.filter_map limit lines)
 
 let has_wrk =
   let path = Option.value (Sys.getenv_opt "PATH") ~default:"" in
@@ -117,9 +131,27 @@ let rec answers ~connections ~port ~seconds ~rate =
 
 let ms = { full = 1_000; quick = 500; least = 100 }
 
+(* Connections that have sent a request and stay open. Each is closed by a reset, because
+   otherwise its port could not be used again for a minute. *)
+let with_idle idle ~port f =
+  let request = "GET " ^ path ^ " HTTP/1.1\r\nHost: localhost\r\n\r\n" in
+  let buffer = Bytes.create 4096 in
+  let rec connect n sockets =
+    if n = 0 then sockets
+    else
+      let socket = Unix.socket ~cloexec:true PF_INET SOCK_STREAM 0 in
+      Unix.setsockopt_optint socket SO_LINGER (Some 0);
+      Unix.connect socket (ADDR_INET (Unix.inet_addr_loopback, port));
+      ignore (Unix.write_substring socket request 0 (String.length request));
+      ignore (Unix.read socket buffer 0 (Bytes.length buffer));
+      connect (n - 1) (socket :: sockets)
+  in
+  let sockets = connect idle [] in
+  Fun.protect f ~finally:(fun () -> List.iter Unix.close sockets)
+
 (* One server serves all samples of its row. The first sample is slower, so if the figure
    matters, it is taken twice. *)
-let served ~connections { impl; host; command } measure =
+let served ~connections ~idle { impl; host; command } measure =
   let server = ref None in
   let start ~connections =
     let started =
@@ -130,18 +162,21 @@ let served ~connections { impl; host; command } measure =
   in
   fun ~crowd ~seconds ~rate ->
     let connections = Int.min connections crowd in
+    let idle = Int.min idle crowd in
     let measure server =
-      measure ~connections ~port:(Web_server.port server) ~seconds ~rate
+      let port = Web_server.port server in
+      with_idle idle ~port (fun () -> measure ~connections ~port ~seconds ~rate)
     in
     match !server with
     | Some server -> measure server
     | None ->
-        let server = start ~connections in
+        let server = start ~connections:(connections + idle) in
         if seconds > 1e-3 *. float ms.least then
           ignore (measure server : float list);
         measure server
 
-let comparison measure connections figure ~case ~load ~title ~nth ~rate =
+let comparison ?(idle = 0) ~servers measure connections figure ~case ~load
+    ~title ~nth ~rate =
   let row server =
     row ~case ~impl:server.impl ~host:server.host
       (Load
@@ -151,7 +186,7 @@ let comparison measure connections figure ~case ~load ~title ~nth ~rate =
            name = load;
            ms;
            rate = (fun () -> rate);
-           run = served ~connections server measure;
+           run = served ~connections ~idle server measure;
          })
   in
   let rows = List.map row (List.filter is_there servers) in
@@ -160,18 +195,33 @@ let comparison measure connections figure ~case ~load ~title ~nth ~rate =
 let most connections =
   let case = Printf.sprintf "throughput-%d" connections in
   comparison throughput connections Figure.throughput ~case ~load:case ~nth:0
+    ~servers:(servers @ [ eio_with_limits ])
     ~rate:infinity
     ~title:
       (Printf.sprintf
          "requests answered to wrk, %d connections, servers of 1 domain"
          connections)
 
+(* Only the servers that give each read and write a time limit. A server without limits keeps
+   less for a connection that is idle. *)
+let most_beside_idle idle =
+  let case = Printf.sprintf "throughput-16-idle-%d" idle in
+  let ours = List.filter (fun { impl; _ } -> impl = "concord") servers in
+  comparison throughput 16 Figure.throughput ~idle ~case ~load:case ~nth:0
+    ~servers:(ours @ [ eio_with_limits ])
+    ~rate:infinity
+    ~title:
+      (Printf.sprintf
+         "requests answered to wrk, 16 connections beside %d idle ones, \
+          servers of 1 domain with time limits"
+         idle)
+
 (* From a small load to the largest that one core can generate. *)
 let rates = [ 2_500; 5_000; 10_000; 20_000; 40_000 ]
 let connections = 100
 
 let over_the_load (name, what, figure, nth) rate =
-  comparison answers connections figure ~nth ~rate:(float rate)
+  comparison answers connections figure ~nth ~rate:(float rate) ~servers
     ~case:(Printf.sprintf "%s-%d" name rate)
     ~load:(string_of_int rate)
     ~title:
@@ -190,7 +240,11 @@ let group =
     name = "web";
     doc = "a web server on Concord_aio and on Eio against Eio's, Lwt's and Go's";
     comparisons =
-      (if has_wrk then List.map most [ 100; 1000 ] else [])
+      (if has_wrk then
+         let idle = 4_500 in
+         List.map most [ 16; 100; 256; 1000 ]
+         @ if may_open (2 * idle) then [ most_beside_idle idle ] else []
+       else [])
       @ List.concat_map
           (fun curve -> List.map (over_the_load curve) rates)
           curves;

@@ -1,6 +1,7 @@
 (* The plain Eio server of the group [web]. It has the parser of examples/http, and doesn't use
-   Concord. Like lwt_web.ml, it is a minimal server, without time limits and without an orderly
-   shutdown. *)
+   Concord. Like lwt_web.ml, it is a minimal server, without an orderly shutdown. It has time
+   limits only if its argument is "limits": 60 s to wait for a request, and 10 s to read or write
+   one, as the example has. *)
 
 open Eio.Std
 module Read = Eio.Buf_read
@@ -33,15 +34,17 @@ let answer ~keep_alive =
     text
 
 (* Requests with a body are not answered, because this server doesn't read bodies. *)
-let serve socket _address =
+type within = { within : 'a. float -> (unit -> 'a) -> 'a }
+
+let serve ~within:{ within } socket _address =
   Eio.Net.(setsockopt socket Sockopt.TCP_NODELAY true);
   let reader = Read.of_flow socket ~initial_size:4096 ~max_size:8192 in
   let rec next () =
-    if not (Read.at_end_of_input reader) then
-      let request = parse reader in
+    if not (within 60. (fun () -> Read.at_end_of_input reader)) then
+      let request = within 10. (fun () -> parse reader) in
       let keep_alive = Http.Request.is_keep_alive request in
       if Http.Request.has_body request = `No then (
-        Eio.Flow.copy_string (answer ~keep_alive) socket;
+        within 10. (fun () -> Eio.Flow.copy_string (answer ~keep_alive) socket);
         if keep_alive then next ())
   in
   next ()
@@ -57,4 +60,11 @@ let () =
   | `Tcp (_, port) ->
       Printf.printf "eio_web: listening on http://127.0.0.1:%d\n%!" port
   | `Unix _ -> assert false (* [address] is an internet address *));
+  let limited seconds f =
+    Eio.Time.Timeout.run_exn (Eio.Time.Timeout.seconds env#mono_clock seconds) f
+  and unlimited _ f = f () in
+  let serve =
+    if Array.mem "limits" Sys.argv then serve ~within:{ within = limited }
+    else serve ~within:{ within = unlimited }
+  in
   Eio.Net.run_server socket serve ~on_error:ignore

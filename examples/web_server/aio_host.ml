@@ -4,32 +4,26 @@ open Concord
 open Http_service
 open Http_service.Host
 
-(* Calls [f] at once. If the descriptor isn't ready, the task waits until it is, or until the
-   limit. *)
-let rec unless limit ~ready f =
-  match f () with
-  | v -> Some v
-  | exception Unix.Unix_error ((EAGAIN | EWOULDBLOCK), _, _) -> (
-      let stop = Event.wrap (Limit.event limit) (fun () -> false)
-      and go_on = Event.wrap ready (fun () -> true) in
-      match Event.select [ stop; go_on ] with
-      | true -> unless limit ~ready f
-      | false -> None)
-  | exception Unix.Unix_error (EINTR, _, _) -> unless limit ~ready f
+(* [None] if the limit comes first. Mostly nothing has to wait, so the limit isn't needed. *)
+let within limit event =
+  match Event.poll event with
+  | Some _ as result -> result
+  | None ->
+      Event.select
+        [
+          Event.wrap event Option.some;
+          Event.wrap (Limit.event limit) (fun () -> None);
+        ]
 
 let close socket = try Concord_aio.close socket with Unix.Unix_error _ -> ()
 
 let connection socket =
   let buffer = Bytes.create 4096 in
-  let readable = Concord_aio.readable_evt socket
-  and writable = Concord_aio.writable_evt socket in
+  let input = Concord_aio.read_evt socket buffer 0 (Bytes.length buffer) in
   let read ~limit =
     (* Yields, so that a client that sends without end lets other clients be served. *)
     Concord_fifo.yield ();
-    match
-      unless limit ~ready:readable (fun () ->
-          Unix.read socket buffer 0 (Bytes.length buffer))
-    with
+    match within limit input with
     | Some length -> Some (Bytes.sub_string buffer 0 length)
     | None -> None
     | exception Unix.Unix_error _ -> Some ""
@@ -39,8 +33,8 @@ let connection socket =
     length = 0
     ||
     match
-      unless limit ~ready:writable (fun () ->
-          Unix.single_write_substring socket text start length)
+      within limit
+        (Concord_aio.single_write_substring_evt socket text start length)
     with
     | Some written -> write_from (start + written) ~limit text
     | None | (exception Unix.Unix_error _) -> false
@@ -53,7 +47,6 @@ let connection socket =
 (* With the delay (Nagle's algorithm), an answer could wait until the client acknowledges the
    previous one. *)
 let prepare socket =
-  Unix.set_nonblock socket;
   try Unix.setsockopt socket TCP_NODELAY true with Unix.Unix_error _ -> ()
 
 let accept socket ~unless:event =

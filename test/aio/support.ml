@@ -27,6 +27,9 @@ let get fd =
   let n = Aio.read fd b 0 100 in
   Bytes.sub_string b 0 n
 
+let is_closed f =
+  match f () with _ -> false | exception Unix.Unix_error (EBADF, _, _) -> true
+
 let waiting = Concord_aio__Readiness.waiting
 
 (* If this is a task of [run], the loop of [run] must be able to run. *)

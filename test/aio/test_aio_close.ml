@@ -8,9 +8,6 @@ module Fifo = Concord_fifo
 
 let closed = Sys_error "Bad file descriptor"
 
-let is_closed f =
-  match f () with _ -> false | exception Unix.Unix_error (EBADF, _, _) -> true
-
 let places : (string * ((unit -> unit) -> unit)) list =
   [
     ("run", Aio.run);

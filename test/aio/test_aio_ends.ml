@@ -253,6 +253,10 @@ let () =
       on_each "cancelled: a line" cancelled_line;
       on_each "cancelled: the slides' copy" cancelled_copy;
       on_each "cancelled: a thousand times" thousand_cancelled;
+      on_each "cancelled: read_evt"
+        (cancelled (fun from ->
+             ignore (Event.sync (Transfer_events.read from) : string)));
+      ("transfer events", Transfer_events.cases);
       in_each "closed: descriptor" close_beside;
       in_each "closed: channel" close_channel_beside;
       in_each "backtrace" backtrace;

@@ -39,6 +39,11 @@ let descriptors =
     on_pipe "write to stdin" (fun _ to_ ->
         as_standard Unix.stdin to_ (fun () ->
             int "written" size (Aio.write_substring Unix.stdin text 0 size)));
+    on_pipe "read_evt" (fun from _ ->
+        int "read" size (Event.sync (Aio.read_evt from bytes 0 100)));
+    on_pipe "single_write_evt" (fun _ to_ ->
+        let write = Aio.single_write_substring_evt to_ text 0 size in
+        int "written" size (Event.sync write));
     on_pipe "readable_evt" (fun from _ -> Event.sync (Aio.readable_evt from));
     on_pipe "writable_evt" (fun _ to_ -> Event.sync (Aio.writable_evt to_));
     case "read, at the end" (fun () ->

@@ -101,6 +101,7 @@ and collect_more : type a b.
 
 (* For the usual lengths, this avoids [Array.of_list], which calls C. *)
 let array_of = function
+  | [ a ] -> [| a |]
   | [ a; b ] -> [| a; b |]
   | [ a; b; c ] -> [| a; b; c |]
   | [ a; b; c; d ] -> [| a; b; c; d |]
