@@ -60,8 +60,11 @@ let odoc arguments =
 
 (* [Event.simple], which the pages leave out, mentions a type that odoc can't name. *)
 let is_about_hidden line =
-  String.ends_with ~suffix:"Hidden constructors in type 'Concord.Event.simple'"
-    line
+  List.exists
+    (fun index ->
+      let suffix = "Hidden constructors in type '" ^ index ^ ".Event.simple'" in
+      String.ends_with ~suffix line)
+    [ "Concord"; "Concord_core" ]
 
 (* Odoc prints the position of a reference in one line, and the fault in the next line. *)
 let faults ~absent said =

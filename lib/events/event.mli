@@ -5,9 +5,9 @@
 
     Each blocking operation [x] of a structure has an event [x_evt]. There are
     two exceptions. Functions that combine several operations, such as
-    {!Mutex.protect}, have none. And instead of {!Lazy.force} there is
-    {!Lazy.await_evt}, which doesn't compute. An event does nothing by itself.
-    {!sync} performs it, {!poll} tries it without waiting, and {!select}
+    {!Mutex.protect}, have none. And instead of {!Concord.Lazy.force} there is
+    {!Concord.Lazy.await_evt}, which doesn't compute. An event does nothing by
+    itself. {!sync} performs it, {!poll} tries it without waiting, and {!select}
     performs one of several. Tasks of any host can perform an event, any number
     of times. For example, a task waits for an item here, but for at most 10 ms:
 
@@ -43,8 +43,8 @@
     - {b Cancelled} while suspended, a choice performs no alternative.
     - {b Cost}: O(1) for each alternative, and amortised O(1) to withdraw it.
       But in a choice of [n] alternatives, the cost is O(n) for each event of a
-      {!Barrier}, for each event of a channel that the choice both sends to and
-      receives from, and for each {!wrap_abort} inside another one. *)
+      {!Concord.Barrier}, for each event of a channel that the choice both sends
+      to and receives from, and for each {!wrap_abort} inside another one. *)
 
 type +'a t
 (** An operation that returns a value of type ['a] when it is performed. *)
@@ -175,27 +175,27 @@ val at : float -> unit t
 
 (** {1 Rendezvous channels}
 
-    These functions have the names of Stdlib's [Event]. {!Channel} has more
-    functions on the same channels. *)
+    These functions have the names of Stdlib's [Event]. {!Concord.Channel} has
+    more functions on the same channels. *)
 
 type 'a channel = 'a Rendezvous.t
 (** A channel for values of type ['a]. *)
 
 val new_channel : unit -> 'a channel
-(** [new_channel] is {!Channel.create}. *)
+(** [new_channel] is {!Concord.Channel.create}. *)
 
 val send : 'a channel -> 'a -> unit t
 (** [send channel v] gives [v] to a task that performs {!receive}.
 
-    Both are performed together. Performing it raises {!Channel.Closed} if the
-    channel is closed. Waiting tasks are served in the order in which they
-    arrived. *)
+    Both are performed together. Performing it raises {!Concord.Channel.Closed}
+    if the channel is closed. Waiting tasks are served in the order in which
+    they arrived. *)
 
 val receive : 'a channel -> 'a t
 (** [receive channel] returns the value of a task that performs {!send}.
 
-    Both are performed together. Performing it raises {!Channel.Closed} if the
-    channel is closed. *)
+    Both are performed together. Performing it raises {!Concord.Channel.Closed}
+    if the channel is closed. *)
 
 (** {1 Priorities, stopping and loops} *)
 
@@ -248,9 +248,9 @@ val unless : 'stop t -> 'a t -> 'a option t
       - : int = 1
     ]}
 
-    Most often, [stop] is the event of a {!Promise} or a {!Latch}, because these
-    stay ready. In a choice with others, [unless stop t] is as likely as each of
-    them.
+    Most often, [stop] is the event of a {!Promise} or a {!Concord.Latch},
+    because these stay ready. In a choice with others, [unless stop t] is as
+    likely as each of them.
 
     - {b Raises} [e] if [stop] or [t] raises [e], for example if [stop] is the
       event of a failed promise. *)
@@ -289,9 +289,9 @@ val loop : 'a t list -> ('a -> 'b option) -> 'b
 
     A choice raises the exception of the alternative that it performed. But the
     exception doesn't say which alternative that was. For example,
-    {!Stream.Closed} is the same for all queues. So let each alternative turn
-    its own exceptions into values. (If you only need the end of a queue, use
-    [next_evt], which returns [None].)
+    {!Concord.Stream.Closed} is the same for all queues. So let each alternative
+    turn its own exceptions into values. (If you only need the end of a queue,
+    use [next_evt], which returns [None].)
 
     {[
       # let jobs : string Stream.t = Stream.create 1
@@ -351,9 +351,9 @@ type ('b, 'a) policy =
   | Last_and_finish : ('b -> 'a) -> ('b, 'a) policy
       (** {!Last} and {!Finish} together. *)
   | Once : ('a, 'a) policy
-      (** This is for a structure that counts its waiters, as {!Barrier} does.
-          If a choice has the operation several times for one structure, it
-          enlists the operation once, with one of its [arg]s. This takes O(n)
+      (** This is for a structure that counts its waiters, as {!Concord.Barrier}
+          does. If a choice has the operation several times for one structure,
+          it enlists the operation once, with one of its [arg]s. This takes O(n)
           time for [n] alternatives. *)
   | Tentative : ('a -> bool) -> ('a, 'a) policy
       (** This is for a structure that has to resume a waiter before it knows

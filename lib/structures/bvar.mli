@@ -4,8 +4,8 @@
 
     A broadcast variable gives a value to the tasks that are waiting at that
     moment. It keeps nothing for tasks that come later. If later tasks should
-    see the value too, use a {!Promise}, an {!Mvar}, a {!Watch} or a
-    {!Broadcast}.
+    see the value too, use a {!Promise}, an {!Concord.Mvar}, a {!Concord.Watch}
+    or a {!Concord.Broadcast}.
 
     {[
       # let news : string Bvar.t = Bvar.create ()

@@ -101,8 +101,8 @@ val is_empty : t -> bool
       code of its domain computes, the others wait for it.
     - Alternatives of a choice are never woken in vain.
 
-    {!Semaphore}, {!Rwlock} and {!Mvar} do the same. If you need strict order,
-    use {!create_in_order}. *)
+    {!Semaphore}, {!Concord.Rwlock} and {!Concord.Mvar} do the same. If you need
+    strict order, use {!create_in_order}. *)
 
 (** {1:owners Finding mistakes}
 

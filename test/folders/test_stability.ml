@@ -11,10 +11,15 @@ let mark = "{b Stability}: "
 let words = [ "stable"; "experimental"; "none" ]
 let read file = In_channel.with_open_bin file In_channel.input_all
 
-(* This leaves out the copies that dune makes of interfaces after a rewriter. *)
+(* This leaves out the copies that dune makes of interfaces after a rewriter, and those of
+   lib/frozen. *)
 let files =
+  let is_copy file =
+    Filename.check_suffix file ".pp.mli"
+    || String.starts_with ~prefix:"../../lib/frozen/concord__" file
+  in
   List.tl (Array.to_list Sys.argv)
-  |> List.filter (fun file -> not (Filename.check_suffix file ".pp.mli"))
+  |> List.filter (fun file -> not (is_copy file))
 
 let name_of file = Filename.(remove_extension (basename file))
 let faults = ref 0

@@ -1,7 +1,7 @@
 A server in Eio that uses a pool of domains for computations, over sockets.
 
   $ . ../project.sh
-  $ install concord concord-suspend concord-domainslib concord-eio
+  $ install concord concord-core concord-suspend concord-domainslib concord-eio
   $ build
   $ run primes
   4, 9592

@@ -2,7 +2,7 @@ A reader who does what the pages say gets files that dune builds in its default 
 a warning, and programs with the output that the pages show.
 
   $ . ../project.sh
-  $ install concord concord-suspend concord-eio concord-lwt
+  $ install concord concord-core concord-suspend concord-eio concord-lwt
   $ follow() {
   >   ../../support/follow/follow.exe "$1" "$2"
   >   ls -d "$2"/[0-9]* | wc -l

@@ -1,7 +1,7 @@
 A server of cohttp-lwt-unix that shares structures with Eio and a pool of domains.
 
   $ . ../project.sh
-  $ install concord concord-suspend concord-domainslib concord-eio concord-lwt
+  $ install concord concord-core concord-suspend concord-domainslib concord-eio concord-lwt
   $ build
   $ run board
   Lwt_main.run

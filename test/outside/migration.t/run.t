@@ -2,7 +2,7 @@ The same program with the structures of another library and with those of Concor
 the same.
 
   $ . ../project.sh
-  $ install concord concord-suspend concord-domainslib concord-eio concord-lwt
+  $ install concord concord-core concord-suspend concord-domainslib concord-eio concord-lwt
   $ build
   $ migrate() { run "$1/before" >expected; cat expected; run "$1/after" | diff expected -; }
 

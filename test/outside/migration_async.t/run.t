@@ -1,7 +1,7 @@
 The same program with the structures of Async and with those of Concord.
 
   $ . ../project.sh
-  $ install concord concord-suspend concord-async
+  $ install concord concord-core concord-suspend concord-async
   $ build
   $ run before > expected
   $ cat expected

@@ -1,7 +1,7 @@
 A scheduler of Picos in another domain, and a task of Eio that is a fiber of Picos.
 
   $ . ../project.sh
-  $ install concord concord-suspend concord-picos
+  $ install concord concord-core concord-suspend concord-picos
   $ build
   $ run ivar
   an answer

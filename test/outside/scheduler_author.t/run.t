@@ -3,7 +3,7 @@ The author of a scheduler. The library needs only the contract.
   $ . ../project.sh
   $ install concord-suspend
   $ build lib
-  $ install concord
+  $ install concord concord-core
   $ build
   $ run test/tries
   first was cancelled

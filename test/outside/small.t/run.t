@@ -2,7 +2,7 @@ A program contains only the modules of the library that it uses. It also contain
 that CONCORD_DEBUG needs, although neither program names them.
 
   $ . ../project.sh
-  $ install concord concord-suspend
+  $ install concord concord-core concord-suspend
   $ build ./lock.exe ./lock.bc ./own_box.exe ./own_box.bc
   $ export CAML_LD_LIBRARY_PATH=$installed/lib/stublibs
   $ for program in lock.exe lock.bc own_box.exe own_box.bc; do

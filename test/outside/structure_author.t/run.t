@@ -1,7 +1,7 @@
 The author of a structure. It is an exchanger, made with Structure_kit, on three hosts.
 
   $ . ../project.sh
-  $ install concord concord-suspend
+  $ install concord concord-core concord-suspend
   $ build
   $ run test/tries
   a thread

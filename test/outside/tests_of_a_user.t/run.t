@@ -2,7 +2,7 @@ A user's project with the tests of the cookbook's recipe: tasks run in a random 
 task that nothing can resume. The report goes to the standard error, and dune may print it before or after the rest.
 
   $ . ../project.sh
-  $ install concord concord-suspend concord-schedulers
+  $ install concord concord-core concord-suspend concord-schedulers
   $ build @runtest >output || cat output
   $ grep -v '^concord\|^Raised\|^Re-raised\|^Called' output
   Cache: 1

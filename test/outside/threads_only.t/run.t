@@ -1,7 +1,7 @@
 Only threads and domains. No scheduler is linked.
 
   $ . ../project.sh
-  $ install concord concord-suspend
+  $ install concord concord-core concord-suspend
   $ build
   $ run word_count
   dog  3

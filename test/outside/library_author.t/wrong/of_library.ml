@@ -1,0 +1,1 @@
+let lock () = Concord_core.Mutex.lock (Concord_core.Promise.create ())

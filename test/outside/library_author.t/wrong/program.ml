@@ -1,0 +1,1 @@
+let add tally = Tally.add (Concord.Mutex.create ()) tally
