@@ -1,5 +1,7 @@
-(** The entries that readers can search for. *)
+(** The search. Its index is made here, so a browser only has to load it. *)
 
-val script : index:string -> Page.t list -> string
-(** [script ~index pages] is a script that defines the sections of all pages,
-    and the modules, types, values and exceptions of odoc's [index]. *)
+val script : index:string -> synonyms:string -> Page.t list -> string
+(** The Javascript that assigns the index to [searched]. [index] is odoc's, as
+    JSON. [synonyms] is the text of [synonyms.txt].
+
+    - {b Raises} [Failure] if [synonyms] names an address that doesn't exist. *)

@@ -41,9 +41,20 @@ let text html =
         i + n <= String.length html && String.sub html i n = tag)
       [ "<code"; "</code"; "<span"; "</span"; "<a "; "</a"; "<b"; "</b" ]
   in
+  let is_style i =
+    let tag = "<style" in
+    i + String.length tag < String.length html
+    && String.sub html i (String.length tag) = tag
+  in
   let rec go i =
     if i < String.length html then
       match html.[i] with
+      | '<' when is_style i ->
+          let stop = "</style>" in
+          go
+            (match Session.find stop html i with
+            | Some last -> last + String.length stop
+            | None -> String.length html)
       | '<' ->
           if not (is_inline i) then space ();
           go

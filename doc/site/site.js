@@ -1,7 +1,59 @@
-// Colours of code, a button that copies an example without prompts and answers, and the search.
+// The theme, the menus, colours of code, a button that copies an example without prompts and answers, and the search.
 // Every page can be read without this script.
 
 const top_ = document.body.dataset.top
+
+// --- Theme ---
+
+// The head of each page sets the theme that was chosen before, so that nothing flashes.
+const themes = ['auto', 'light', 'dark'], theme = document.querySelector('.theme')
+const stored = () => { try { return localStorage.theme } catch { return undefined } }
+const chosen = () => themes.includes(stored()) ? stored() : 'auto'
+function showTheme(name) {
+  document.documentElement.dataset.theme = name
+  theme.textContent = { auto: '\u25d0', light: '\u2600', dark: '\u263e' }[name]
+  theme.title = `Theme: ${name}`
+  theme.setAttribute('aria-label', theme.title)
+}
+theme.hidden = false
+showTheme(chosen())
+theme.addEventListener('click', () => {
+  const next = themes[(themes.indexOf(document.documentElement.dataset.theme) + 1) % themes.length]
+  try { localStorage.theme = next } catch { /* It lasts until the page is left. */ }
+  showTheme(next)
+})
+
+// --- Menus ---
+
+// On a phone the list of pages is below the page, and the button shows it above.
+const menu = document.querySelector('.menu'), side = document.getElementById('side')
+if (menu && side) {
+  const showMenu = open => {
+    document.body.style.setProperty('--header', document.querySelector('body > header').offsetHeight + 'px')
+    document.body.classList.toggle('open', open)
+    menu.setAttribute('aria-expanded', open)
+    const current = side.querySelector('[aria-current]')
+    if (open) scrollTo(0, 0)
+    if (open && current) current.scrollIntoView({ block: 'center' })
+  }
+  menu.setAttribute('role', 'button')
+  showMenu(false)
+  menu.addEventListener('click', event => { event.preventDefault(); showMenu(!document.body.classList.contains('open')) })
+  document.addEventListener('keydown', event => { if (event.key === 'Escape') showMenu(false) })
+}
+if (side && matchMedia('(min-width: 50.01rem)').matches) {
+  const current = side.querySelector('[aria-current]')
+  if (current) side.scrollTop = Math.max(0, current.offsetTop - side.clientHeight / 2)
+}
+
+// Beside a wide page its sections are always shown.
+const contents = document.querySelector('.contents details')
+if (contents) {
+  const wide = matchMedia('(min-width: 75.01rem)')
+  const arrange = () => { contents.open = wide.matches }
+  wide.addEventListener('change', arrange)
+  arrange()
+}
 
 // --- Code ---
 
@@ -42,64 +94,83 @@ const load = file => new Promise((done, failed) => {
   document.head.append(script)
 })
 
-// The words by which a text is found. For example, Stream.take is found by the whole name and by each part.
-function words(text) {
-  const found = text.toLowerCase().match(/[\p{L}\p{N}_'.]+/gu) || []
-  return found.flatMap(word => {
-    const whole = word.replace(/^\.+|\.+$/g, '')
-    const parts = whole.split('.')
-    return parts.length > 1 ? [whole, ...parts.map((_, i) => parts.slice(i).join('.')), ...parts] : [whole]
-  })
+// searched, of search.js, has the entries, and for each word those that have it: first those in whose title it stands.
+const asked = query => (query.toLowerCase().match(/[\p{L}\p{N}_'.]+/gu) || []).map(word => word.replace(/^\.+|\.+$/g, '')).filter(word => word)
+
+// Is b a with one letter more, less, changed, or exchanged with the next one?
+function isTypo(a, b) {
+  if (Math.abs(a.length - b.length) > 1) return false
+  let i = 0
+  while (i < a.length && a[i] === b[i]) i++
+  const rest = (x, m, y, n) => x.slice(m) === y.slice(n)
+  return rest(a, i + 1, b, i + 1) || rest(a, i + 1, b, i) || rest(a, i, b, i + 1)
+    || (a[i] === b[i + 1] && a[i + 1] === b[i] && rest(a, i + 2, b, i + 2))
 }
 
-let index
-function build() {
-  const tokens = text => words(text || '').map(word => new lunr.Token(word))
-  index = lunr(function () {
-    this.tokenizer = tokens
-    this.pipeline.reset()
-    this.pipeline.add(lunr.stopWordFilter, lunr.stemmer)
-    this.searchPipeline.reset()
-    this.ref('n')
-    this.field('title', { boost: 8 })
-    this.field('kind', { boost: 2 })
-    this.field('text')
-    entries.forEach((entry, n) => this.add({ ...entry, n }, { boost: entry.kind === 'page' ? 3 : 1 }))
-  })
+let vocabulary
+// The words of the index that a word stands for, each with how well it fits.
+function meant(word) {
+  const found = new Map()
+  if (Object.hasOwn(searched.words, word)) found.set(word, 10)
+  const singular = word.replace(/s$/, '')
+  if (singular !== word && Object.hasOwn(searched.words, singular)) found.set(singular, 8)
+  for (const other of vocabulary) if (other.startsWith(word) && other !== word) found.set(other, 4 * word.length / other.length)
+  if (found.size === 0 && word.length > 3) for (const other of vocabulary) if (isTypo(word, other)) found.set(other, 3)
+  return found
 }
 
 function find(query) {
-  const asked = query.toLowerCase().match(/[\p{L}\p{N}_'.]+/gu) || []
-  if (asked.length === 0) return []
-  const found = index.query(q => {
-    asked.forEach((word, i) => {
-      const stem = lunr.stemmer(new lunr.Token(word)).toString()
-      q.term(word, { boost: 10, usePipeline: false })
-      q.term(stem, { boost: 5, usePipeline: false })
-      if (i === asked.length - 1) q.term(word, { boost: 1, usePipeline: false, wildcard: lunr.Query.wildcard.TRAILING })
-    })
+  // If there is no Semaphore.acquire, what has both words is found.
+  const words = asked(query).flatMap(word => word.includes('.') && meant(word).size === 0 ? word.split('.').filter(part => part) : [word])
+  if (words.length === 0) return []
+  const scores = new Map(), has = new Map()
+  words.forEach((word, i) => {
+    const best = new Map()
+    for (const [other, fit] of meant(word)) {
+      const [titles, texts] = searched.words[other]
+      for (const n of titles) {
+        // A whole title, or the end of a name, is what the reader types.
+        const title = searched.entries[n][0].toLowerCase()
+        const whole = title === other ? 6 : title.endsWith('.' + other) ? 5 : 1
+        best.set(n, Math.max(best.get(n) || 0, 3 * fit * whole))
+      }
+      for (const n of texts) best.set(n, Math.max(best.get(n) || 0, fit))
+    }
+    for (const [n, score] of best) {
+      scores.set(n, (scores.get(n) || 0) + score)
+      has.set(n, (has.get(n) || 0) + 1)
+    }
   })
-  // A page that has more of the words comes first, however often it has one of them.
-  const has = entry => asked.filter(word => (entry.title + ' ' + entry.kind + ' ' + entry.text).toLowerCase().includes(word)).length
-  return found.map(({ ref, score }) => ({ entry: entries[ref], score: score + 1000 * has(entries[ref]) }))
-    .sort((a, b) => b.score - a.score).slice(0, 12).map(result => result.entry)
+  // An entry that has more of the words comes first, however well another has one of them.
+  const found = [...scores]
+    .map(([n, score]) => ({ n, score: score * searched.entries[n][4], has: has.get(n) }))
+    .sort((a, b) => b.has - a.has || b.score - a.score || a.n - b.n)
+    .map(({ n }) => searched.entries[n])
+  const key = query.trim().toLowerCase()
+  const url = Object.hasOwn(searched.synonyms, key) && searched.synonyms[key]
+  if (url) {
+    const at = searched.entries.find(entry => entry[1] === url) || searched.entries.find(entry => entry[1] === url.split('#')[0])
+    if (at) found.unshift([at[0], url, ...at.slice(2)])
+  }
+  const seen = new Set()
+  return found.filter(entry => !seen.has(entry[1]) && seen.add(entry[1])).slice(0, 12)
 }
 
 const search = document.querySelector('.search')
-if ('searches' in document.body.dataset) {
+{
   const input = search.querySelector('input'), list = search.querySelector('ol')
   search.hidden = false
   let ready
-  const prepare = () => ready = ready || Promise.all([load('lunr.js'), load('entries.js')]).then(build)
+  const prepare = () => ready = ready || load('search.js').then(() => { vocabulary = Object.keys(searched.words) })
   const close = () => list.replaceChildren()
   const show = async () => {
     await prepare()
     const query = input.value.trim()
-    const items = find(query).map(entry => {
+    const items = find(query).map(([title, url, kind, text]) => {
       const item = document.createElement('li'), link = document.createElement('a'), small = document.createElement('small')
-      link.href = top_ + entry.url
-      link.textContent = entry.title
-      small.textContent = entry.kind + (entry.text ? ': ' + entry.text.slice(0, 100) : '')
+      link.href = top_ + url
+      link.textContent = title
+      small.textContent = kind + (text ? ': ' + text : '')
       link.append(small)
       item.append(link)
       return item
@@ -110,6 +181,7 @@ if ('searches' in document.body.dataset) {
       items.push(item)
     }
     list.replaceChildren(...items)
+    list.dataset.query = query
   }
   input.addEventListener('focus', prepare)
   input.addEventListener('input', show)

@@ -5,7 +5,8 @@
    on OCaml's site: {!Concord_aio} is a module, and {!/concord/tutorial} is a page. Odoc writes
    the content of each page, and [Template] puts it into the frame of this site.
 
-   The arguments are the folder to make, the version to show, and NAME=FOLDER for the pages of
+   The arguments are the folder to make, the version to show, the address of the repository to
+   link to or an empty one, and NAME=FOLDER for the pages of
    each package and the modules of each library. If a library is not built, because the library
    that it adapts is not installed, it has no folder. A reference to its module is then no
    link. Every other reference that leads nowhere is an error. *)
@@ -112,17 +113,7 @@ let link_all parts =
 
 (* --- The site --------------------------------------------------------------- *)
 
-(* Lunr searches in the reader's browser. Debian's libjs-lunr installs it here, and npm
-   installs it below node_modules. *)
-let lunr =
-  List.find_opt Sys.file_exists
-    [
-      "/usr/share/javascript/lunr/lunr.min.js";
-      "/usr/share/javascript/lunr/lunr.js";
-      "/usr/share/nodejs/lunr/lunr.js";
-    ]
-
-let make ~output ~version parts =
+let make ~output ~version ~repository parts =
   let linked, faults = link_all parts in
   if faults <> [] then fail "%s" (String.concat "\n" faults);
   let generate file =
@@ -133,19 +124,22 @@ let make ~output ~version parts =
     (odoc ([ "compile-index"; "--json"; "-o"; "index.json" ] @ linked) : string);
   ignore (odoc [ "support-files"; "-o"; "support" ] : string);
   let pages = List.map (Page.read ~root:"json") (Files.all "json" ".json") in
-  let frame = Template.frame ~version ~searches:(lunr <> None) pages in
+  let frame = Template.frame ~version ~repository pages in
   List.iter
     (fun page -> Files.write (output / Page.url page) (frame (Page page)))
     pages;
   Files.write (output / "index.html") (frame Landing);
-  Files.write (output / "entries.js")
-    (Entries.script ~index:(Files.read "index.json") pages);
+  Files.write (output / "search.js")
+    (Entries.script ~index:(Files.read "index.json")
+       ~synonyms:(Files.read "synonyms.txt")
+       pages);
   let copy_to folder from name =
     Files.write (folder / name) (Files.read (from / name))
   in
   let copy = copy_to output in
   copy "." "site.css";
   copy "." "site.js";
+  copy "." "favicon.svg";
   copy "support" "highlight.pack.js";
   (* Pictures, and programs that pages offer for download. *)
   List.iter
@@ -155,13 +149,11 @@ let make ~output ~version parts =
         (List.filter
            (fun file -> Filename.basename file = file)
            (Files.all (".." / folder) extension)))
-    [ ("diagrams", ".svg"); ("tutorial", ".ml") ];
-  Option.iter
-    (fun file -> Files.write (output / "lunr.js") (Files.read file))
-    lunr
+    [ ("diagrams", ".svg"); ("tutorial", ".ml") ]
 
 let () =
   match Array.to_list Sys.argv with
-  | _ :: output :: version :: (_ :: _ as words) ->
-      make ~output ~version (List.map part words)
-  | _ -> fail "usage: site FOLDER VERSION NAME=FOLDER..."
+  | _ :: output :: version :: repository :: (_ :: _ as words) ->
+      let repository = if repository = "" then None else Some repository in
+      make ~output ~version ~repository (List.map part words)
+  | _ -> fail "usage: site FOLDER VERSION REPOSITORY NAME=FOLDER..."
