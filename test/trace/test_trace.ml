@@ -250,7 +250,9 @@ let forked () =
 let in_scope () =
   let run () =
     Concord_fifo.run (fun () ->
-        Scope.run (fun scope -> Scope.fork scope ignore))
+        Scope.run (fun scope ->
+            Scope.fork scope ignore;
+            ()))
   in
   let events = traced run in
   let said = said events in

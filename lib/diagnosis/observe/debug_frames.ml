@@ -1,8 +1,8 @@
 type t = { name : string; file : string; line : int; is_of_program : bool }
 
-(* Prefixes of the names of compilation units. For example, [Lwt.Infix] is in [Lwt], and dune
-   joins the names of a library and of a module by two underscores. *)
-let others =
+(* Names of compilation units. For example, [Lwt.Infix] is in [Lwt], and dune joins the names
+   of a library and of a module by two underscores. *)
+let units =
   [
     "Concord";
     "Stdlib__Fun";
@@ -10,21 +10,53 @@ let others =
     "Stdlib__Effect";
     "Thread";
     "Eio";
-    "Eio_main";
-    "Eio_linux";
-    "Eio_posix";
-    "Eio_utils";
-    "Eio_unix";
     "Lwt";
-    "Lwt_main";
-    "Lwt_unix";
-    "Lwt_direct";
     "Domainslib";
     "Async";
     "Async_kernel";
     "Async_unix";
     "Base";
+    "Picos";
+    "Moonpool";
+    "Miou";
   ]
+
+(* Libraries whose other units have names that begin with this one. *)
+let families = [ "Concord"; "Picos"; "Moonpool"; "Miou" ]
+
+(* Other families, in which programs have units too, such as [Lwt_helpers]. *)
+let members =
+  [
+    ("Eio", [ "linux"; "main"; "mock"; "posix"; "unix"; "utils"; "windows" ]);
+    ( "Lwt",
+      [
+        "bytes";
+        "condition";
+        "direct";
+        "engine";
+        "io";
+        "list";
+        "main";
+        "mutex";
+        "mvar";
+        "pool";
+        "preemptive";
+        "process";
+        "result";
+        "seq";
+        "sequence";
+        "stream";
+        "switch";
+        "timeout";
+        "unix";
+      ] );
+  ]
+
+let all_units =
+  units
+  @ List.concat_map
+      (fun (family, names) -> List.map (fun name -> family ^ "_" ^ name) names)
+      members
 
 let starts_with prefix next name =
   String.starts_with ~prefix name
@@ -36,13 +68,32 @@ let is_of_program name =
   let is_of other =
     starts_with other (fun next -> next = '.') name
     || String.starts_with ~prefix:(other ^ "__") name
-  in
-  (not (List.exists is_of others))
-  && (not (starts_with "Concord" (fun next -> next = '_') name))
+  and is_of_family other = starts_with other (fun next -> next = '_') name in
+  (not (List.exists is_of all_units))
+  && (not (List.exists is_of_family families))
   && not
        (List.exists
           (fun part -> String.starts_with ~prefix:("Stdlib." ^ part ^ ".") name)
           [ "Fun"; "Domain"; "Effect" ])
+
+(* Functions in which a scheduler runs its tasks. The frames around one of them belong to the
+   function that called the scheduler, and not to the task. *)
+let bases =
+  [
+    "Concord__Job.begin_";
+    "Concord__Loop.begin_";
+    "Domainslib__Task.do_task";
+    "Eio_linux__Sched.";
+    "Eio_mock__Backend.";
+    "Eio_posix__Sched.";
+    "Eio_windows__Sched.";
+    "Lwt.Resolution_loop.";
+    "Lwt_main.";
+    "Picos_mux_";
+  ]
+
+let is_base name =
+  List.exists (fun base -> String.starts_with ~prefix:base name) bases
 
 (* The program's author knows [Dune__exe__Server.handle] as [Server.handle]. *)
 let shown name =
@@ -66,17 +117,25 @@ let is_of_stdlib name =
   String.starts_with ~prefix:"Stdlib__" name
   || String.starts_with ~prefix:"Stdlib." name
 
+(* From the innermost frame outward, [true] for those around the scheduler of the task. *)
+let outside frames =
+  let add (is_outside, found) { name; _ } =
+    let is_outside = is_outside || is_base name in
+    (is_outside, is_outside :: found)
+  in
+  List.rev (snd (List.fold_left add (false, []) frames))
+
 (* If the library calls the standard library, those frames don't belong to the program either.
    So a frame of the standard library belongs to the program only if its caller does. *)
 let without_callees frames =
-  let add frame (callers, callers_is_of_program) =
+  let add frame is_outside (callers, callers_is_of_program) =
     let is_of_program =
-      frame.is_of_program
+      frame.is_of_program && (not is_outside)
       && (callers_is_of_program || not (is_of_stdlib frame.name))
     in
     ({ frame with is_of_program } :: callers, is_of_program)
   in
-  fst (List.fold_right add frames ([], true))
+  fst (List.fold_right2 add frames (outside frames) ([], true))
 
 let all backtrace =
   match Printexc.backtrace_slots backtrace with

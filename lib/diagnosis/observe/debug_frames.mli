@@ -8,7 +8,8 @@ type t = {
       (** [false] if the frame belongs to this library, to a scheduler, or to
           the functions of the standard library that start threads and handlers.
           It is also [false] for a function of the standard library that one of
-          these calls. *)
+          these calls, and for the frames around the scheduler that runs the
+          task. *)
 }
 
 val all : Printexc.raw_backtrace -> t list

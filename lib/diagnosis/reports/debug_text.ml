@@ -134,7 +134,10 @@ let add_origin names buffer origin others =
   in
   let is_like other = Option.map line other = Option.map line origin in
   let add_line ({ parent; _ } as origin) =
-    add buffer "  forked by %s%s%s\n" (named names parent) (line origin)
+    let by =
+      if parent.id = 0 then "" else Printf.sprintf " by %s" (named names parent)
+    in
+    add buffer "  forked%s%s%s\n" by (line origin)
       (if List.for_all is_like others then "" else ", and elsewhere")
   in
   Option.iter add_line origin

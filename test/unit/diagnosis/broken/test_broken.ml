@@ -1,0 +1,254 @@
+(* What a report must say of each program of broken.ml. *)
+
+open Concord_test_support
+
+type case = {
+  mode : string;
+  words : string;  (** Of [CONCORD_DEBUG]. *)
+  says : string list;  (** In this order. *)
+  never : string list;
+}
+
+let case ?(words = "sigquit") ?(never = []) mode says =
+  { mode; words; says; never }
+
+let cycle n =
+  Printf.sprintf
+    "Cycle of %d tasks, each of which waits for a structure that the next holds"
+    n
+
+(* A report of these must not find a cycle. *)
+let no_cycle ?words mode says = case ?words ~never:[ "Cycle of" ] mode says
+
+let cases =
+  [
+    case "inversion, Eio and pool"
+      [
+        "concord: 2 tasks wait\n";
+        cycle 2;
+        "in Mutex.lock of ";
+        "(Broken.mutex)";
+        "held by ";
+        "(Broken.locks_both)";
+        "here:";
+        "(Broken.locks_both.(fun))";
+        "held by ";
+      ];
+    case "inversion, Lwt and thread"
+      [ cycle 2; "in Mutex.lock of "; "held by "; "(Broken.locks_both)" ]
+      ~never:[ "Lwt_sequence"; "a scheduler, a task" ];
+    case "reads again behind a writer"
+      [
+        "Cycle of 1 task, which waits for what it holds itself";
+        "thread 0";
+        "in Rwlock.read_lock of \"table\"";
+        "held by thread 0";
+        "(Broken.reads_twice)";
+        "Behind them: 1 task waits";
+        "in Rwlock.write_lock of \"table\"";
+      ];
+    case "lazy through a job"
+      [
+        cycle 2;
+        "in Promise.await";
+        "depends on workers, job 1 of pool";
+        "(Broken.lazy_through_a_job.(fun))";
+        "in Lazy.force of \"config\"";
+        "held by eio, fiber 1";
+        "(Broken.forced_in_itself.force)";
+      ];
+    (* The wait of the fiber that computes the value is Eio's own. *)
+    no_cycle "lazy on itself"
+      [
+        "eio, fiber 5 has waited";
+        "forked by eio, fiber 1";
+        "in Lazy.force of \"config\"";
+        "held by eio, fiber 1";
+        "(Broken.forced_in_itself.force)";
+      ];
+    case "jobs wait for jobs"
+      [
+        cycle 2;
+        "depends on workers, job ";
+        "(Broken.jobs_for_jobs.(fun).job)";
+        "depends on workers, job ";
+        "Behind them: 1 task waits";
+        "eio, fiber 1";
+      ];
+    no_cycle "computing job"
+      [
+        "eio, fiber 1 has waited";
+        "in Promise.await of \"image\"";
+        "depends on workers, job 1 of pool\n";
+      ];
+    no_cycle "busy loop in Eio"
+      [
+        "Woken, but not continued by their schedulers yet: 1 task";
+        "eio, fiber 5 was woken";
+        "in Mvar.take of \"box\"";
+        "Tasks that continued last in their threads";
+        "was resumed";
+        "(Broken.stands_still.(fun).blocks)";
+      ];
+    no_cycle "Thread.join in Eio"
+      [
+        "eio, fiber 5 was woken";
+        "in Mvar.take of \"box\"";
+        "Tasks that continued last in their threads";
+        "(Broken.stands_still.(fun).blocks)";
+      ];
+    case "each needs two resources"
+      [
+        "Cycle of";
+        "in Pool.use of \"connections\" (2 in use of 2)";
+        "held by eio, fiber ";
+        "(Broken.each_needs_two.transfers)";
+        "held by eio, fiber ";
+        "here:";
+        "(Broken.each_needs_two.transfers.(fun))";
+      ];
+    no_cycle "each needs two permits"
+      [
+        "2 tasks of eio have waited";
+        "in Semaphore.Counting.acquire of \"permits\" (0 permits left)";
+        "(Broken.two_permits.copies.(fun))";
+        "(Broken.two_permits.copies)";
+      ];
+    no_cycle "resource never given back"
+      [
+        "2 tasks of eio have waited";
+        "in Pool.use of \"connections\" (1 in use of 1)";
+        "held by eio, fiber 5";
+        "(Broken.never_given_back.streams)";
+        "(Broken.never_given_back.queries)";
+      ];
+    no_cycle "leaked permit"
+      [
+        "in Semaphore.Counting.acquire of \"permits\" (0 permits left)";
+        "(Broken.leaked_permit.fetches)";
+      ];
+    no_cycle "lost wake-up"
+      [ "in Condition.wait of \"arrived\""; "(Broken.lost_wakeup.waits.(fun))" ];
+    no_cycle "promise nobody fills"
+      [
+        "in Promise.await of \"answer\"";
+        "created at:";
+        "(Broken.unfilled)";
+        "here:";
+        "(Broken.unfilled.asks)";
+      ];
+    no_cycle "tail call"
+      [
+        "in Promise.await of \"answer\"";
+        "here:\n    (no frame of the program, because this was a tail call)\n";
+      ];
+    no_cycle "dead consumer"
+      [
+        "concord: 1 task waits";
+        "in Stream.add of \"jobs\" (2 of 2 items)";
+        "(Broken.dead_consumer.produces)";
+      ];
+    no_cycle "stuck in protect"
+      [ "in Promise.await of \"flushed\""; "(Broken.stuck_in_protect.stops)" ];
+    no_cycle "lagging subscriber"
+      [
+        "in Broadcast.send of \"news\" (2 of 2 values, 1 subscriptions)";
+        "(Broken.lagging_subscriber.sends)";
+      ];
+    no_cycle "convoy"
+      [
+        "9 tasks of eio have waited";
+        "in Mutex.lock of \"cache\"";
+        "held by eio, fiber 5";
+        "(Broken.convoy.looks_up)";
+      ];
+    no_cycle "blocked Lwt loop"
+      [
+        "lwt, task 1 was woken";
+        "in Mvar.take of \"box\"";
+        "(Broken.blocked_lwt.(fun).takes.(fun))";
+      ];
+    no_cycle "growing mailbox" [ "concord: 0 tasks wait" ];
+    no_cycle "leaked continuation"
+      [ "in no structure"; "(Broken.leaked_continuation.waits)" ];
+    no_cycle "partly blocked"
+      [
+        "in Mutex.lock of \"accounts\"";
+        "held by eio, fiber 5";
+        "(Broken.partly_blocked.keeps)";
+        "(Broken.partly_blocked.needs)";
+      ];
+  ]
+
+(* --- Reports ------------------------------------------------------------------ *)
+
+(* Where [part] begins in [text], at [from] or later. *)
+let rec find text part from =
+  let n = String.length part in
+  if from + n > String.length text then None
+  else if String.sub text from n = part then Some from
+  else find text part (from + 1)
+
+let rec first_missing text from = function
+  | [] -> None
+  | part :: parts -> (
+      match find text part from with
+      | None -> Some part
+      | Some at -> first_missing text (at + String.length part) parts)
+
+let fault { says; never; _ } text =
+  match
+    ( first_missing text 0 says,
+      List.find_opt (fun part -> find text part 0 <> None) never )
+  with
+  | None, None -> None
+  | Some part, _ -> Some (Printf.sprintf "%S is missing" part)
+  | None, Some part -> Some (Printf.sprintf "%S should not be there" part)
+
+(* The starts of all reports so far. *)
+let reports text =
+  let starts line =
+    String.starts_with ~prefix:"concord: " line
+    && (String.ends_with ~suffix:" task waits" line
+       || String.ends_with ~suffix:" tasks wait" line)
+  in
+  let add (at, found) line =
+    (at + String.length line + 1, if starts line then at :: found else found)
+  in
+  List.rev (snd (List.fold_left add (0, []) (String.split_on_char '\n' text)))
+
+(* A report is complete once the next one begins. *)
+let next_report child =
+  let before = List.length (reports (Child.so_far child)) in
+  let ask n =
+    Child.signal child Sys.sigquit;
+    Check.eventually "a report" (fun () ->
+        List.length (reports (Child.so_far child)) >= before + n)
+  in
+  ask 1;
+  ask 2;
+  let text = Child.so_far child in
+  let starts = reports text in
+  let from = List.nth starts before and until = List.nth starts (before + 1) in
+  String.sub text from (until - from)
+
+(* How long a task has run is shown after a tenth of a second, and some programs need a moment
+   more after they are ready. *)
+let says case () =
+  Child.during ~debug:case.words "broken.exe" case.mode (fun child ->
+      Child.says child "ready";
+      let deadline = Unix.gettimeofday () +. 10. in
+      let rec look () =
+        let report = next_report child in
+        match fault case report with
+        | None -> ()
+        | Some _ when Unix.gettimeofday () < deadline -> look ()
+        | Some fault -> Alcotest.failf "%s in:\n%s" fault report
+      in
+      look ())
+
+let () =
+  Check.run "broken"
+    [
+      ("reports", List.map (fun case -> Check.test case.mode (says case)) cases);
+    ]
