@@ -36,7 +36,7 @@ host_lacks() {
   local tool version missing
   for tool in $host_tools; do type -P "$tool" >/dev/null || { printf '%s' "$tool"; return; }; done
   version=$(ocamlfind ocamlopt -version 2>/dev/null) || { printf 'ocamlopt'; return; }
-  case $version in [0-4].* | 5.0*) printf 'OCaml >= 5.1'; return ;; esac
+  case $version in [0-4].* | 5.[0-2] | 5.[0-2].*) printf 'OCaml >= 5.3'; return ;; esac
   # shellcheck disable=SC2086  # a list of words
   missing=$(ocamlfind query $host_libs 2>&1 >/dev/null) || printf 'a library (%s)' "${missing%%$'\n'*}"
 }
@@ -169,9 +169,9 @@ setup() {
   if [ -n "$private" ]; then
     lacks=${lacks:+the host lacks $lacks. }
     command -v apt-get >/dev/null ||
-      die "${lacks}Install OCaml >= 5.1 and the libraries with opam ($install_command). Only Debian can have a private toolchain"
+      die "${lacks}Install OCaml >= 5.3 and the libraries with opam ($install_command). Only Debian can have a private toolchain"
     [ "$(id -u)" = 0 ] ||
-      die "${lacks}Install OCaml >= 5.1 and the libraries with opam ($install_command), or let root make a private toolchain (sudo ./dev $command)"
+      die "${lacks}Install OCaml >= 5.3 and the libraries with opam ($install_command), or let root make a private toolchain (sudo ./dev $command)"
     unshare --mount true 2>/dev/null || die "the private toolchain needs a mount namespace, which is not allowed here. If this is a container, run it with --privileged"
     name_root
     [ -e "$root/.ready" ] || make_root

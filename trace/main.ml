@@ -94,7 +94,7 @@ let report_faults recorder ~program items =
     else
       say
         "%s emitted no events of OCaml's runtime, so it isn't a program of \
-         OCaml 5.1 or later"
+         OCaml 5.3 or later"
         program
   else begin
     let is_of_task (item : Recorder.item) =

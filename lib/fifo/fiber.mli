@@ -5,7 +5,6 @@ val run : Task.scheduler -> unit
     ends or {!Handler.performed} returns. Call it last.
 
     OCaml begins a handler with a polling point, so this is broken there: the
-    continuation is lost, so the task neither continues nor is unwound. With
-    OCaml 5.3 or later {!Handler.failed} gets the exception. Before that,
-    handlers are made by [Effect.Deep.match_with] only, and the loop gets it.
-    (The bytecode interpreter polls earlier, with any OCaml.) *)
+    continuation is lost, so the task neither continues nor is unwound. So
+    {!Handler.failed} gets the exception. (The bytecode interpreter polls
+    earlier, and there the loop gets it.) *)

@@ -64,7 +64,7 @@ let dispatch s =
 (* If there is a current task, the loop continues it first. It was about to do so, because a
    foreign effect was answered, a task was forked, or an effect of the task raised. Otherwise
    the loop was interrupted just before it continued the task, or just after the task performed
-   an effect. In bytecode, and before OCaml 5.3, the continuation may then be lost (see
+   an effect. In bytecode the continuation may then be lost (see
    [Fiber]). In that case the task at least ends. *)
 let continue_current s =
   let number = s.current in

@@ -150,7 +150,8 @@ type 'a front = ('a, [ `Bare | `Item | `Returned ]) cell
 type 'a t = {
   capacity : int;
   first : 'a first Atomic.t;
-      (** Padded, because takers write it while adders write [last]. *)
+      (** In a cache line of its own, because takers write it while adders write
+          [last]. *)
   last : 'a last Atomic.t;
   seen : int ref;
       (** The number of items that were taken at some moment when no adder
@@ -608,7 +609,7 @@ let make kind ?name capacity operations =
   Observer.made ~kind ?name
     {
       capacity;
-      first = Padded.atomic (First (Bare { taken = 0 }));
+      first = Atomic.make_contended (First (Bare { taken = 0 }));
       last = Atomic.make (Last bottom);
       seen = ref 0;
       operations;

@@ -6,7 +6,7 @@
     perform the effect.
 
     The C of this folder reads the runtime's own records, if the version of
-    OCaml is one for which it was tested, 5.1 to 5.5. With a newer version the
+    OCaml is one for which it was tested, 5.3 to 5.5. With a newer version the
     library is built without that C. Nothing is ever known then, as after
     {!give_up}. The build reports this, and the program does not.
 

@@ -86,16 +86,11 @@ let interrupt_allocations ~within ~first ~times f =
       alloc_major = callback;
     }
   in
-  (* Before OCaml 5.3, [start] returns () and only fails. *)
   ignore (Gc.Memprof.start ~sampling_rate:1. tracker : _);
   (try f armed with Exit -> ());
   armed := false;
   Gc.Memprof.stop ();
   !seen
-
-let is_before_5_3 =
-  let { Sys.major; minor; _ } = Sys.ocaml_release in
-  (major, minor) < (5, 3)
 
 let at_every_allocation ?(within = "") make =
   let rec turn first ~times =
@@ -105,15 +100,11 @@ let at_every_allocation ?(within = "") make =
     if first <= seen then turn (first + 1) ~times
     else Check.yes "there were some" (first > 2)
   in
-  if is_before_5_3 then
-    prerr_endline "skipped: this version of OCaml has no Gc.Memprof"
-  else List.iter (fun times -> turn 1 ~times) [ 1; 2; 7; 50 ]
+  List.iter (fun times -> turn 1 ~times) [ 1; 2; 7; 50 ]
 
 let only test =
   if Sys.backend_type = Sys.Native && not Check.instrumented then [ test ]
   else []
-
-let unwound test = if is_before_5_3 then [] else only test
 
 let all_of make =
   at_every_allocation @@ fun () ->

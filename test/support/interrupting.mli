@@ -20,22 +20,12 @@ val at_every_allocation :
     in a row. With [within], an allocation counts only if the name of its
     function begins with this string. Functions of Stdlib count as their
     callers. [Exit] may leave [f]. It is raised by callbacks of [Memprof], which
-    run where signal handlers do. OCaml 5.1 and 5.2 have no such callbacks.
-    There this does nothing, and prints a message. *)
-
-val is_before_5_3 : bool
-(** OCaml 5.3 introduced the syntax of effect handlers, and [Memprof]. *)
+    run where signal handlers do. *)
 
 val only : 'a -> 'a list
 (** A list with a test in which handlers raise. It is empty in bytecode and with
     ThreadSanitizer, for the reasons in [tools/bytecode.sh] and
     [tools/tsan/run.sh]. *)
-
-val unwound : 'a -> 'a list
-(** Like {!only}, for a test in which a handler raises just as a task of
-    [Concord_fifo] suspends or continues, and which expects the task to be
-    unwound. The list is also empty before OCaml 5.3, for the reason in
-    [doc/limits.mld]. *)
 
 val all_of : (unit -> (unit -> unit) * (string -> unit)) -> unit
 (** {!at_every_allocation}, where all allocations of the function count. *)

@@ -35,7 +35,7 @@ no namespace.
   $ mkdir bare; for program in bash cat dirname; do ln -s "$(command -v $program)" bare/; done
   $ bare() { (export PATH=$PWD/bare CONCORD_TOOLCHAIN=$1; bash ./dev setup); }
   $ bare auto
-  dev: the host lacks dune. Install OCaml >= 5.1 and the libraries with opam (opam switch create . --deps-only --with-test -y). Only Debian can have a private toolchain
+  dev: the host lacks dune. Install OCaml >= 5.3 and the libraries with opam (opam switch create . --deps-only --with-test -y). Only Debian can have a private toolchain
   [1]
   $ bare host
   dev: CONCORD_TOOLCHAIN=host, but the host lacks dune. Install it with opam (opam switch create . --deps-only --with-test -y)

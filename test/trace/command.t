@@ -56,7 +56,7 @@ Programs that can't be traced.
   concord-trace: there is no program ./no-such-program
   [127]
   $ concord-trace --no-table -o none.json true
-  concord-trace: true emitted no events of OCaml's runtime, so it isn't a program of OCaml 5.1 or later
+  concord-trace: true emitted no events of OCaml's runtime, so it isn't a program of OCaml 5.3 or later
   concord-trace: none.json can be opened in https://ui.perfetto.dev
   $ concord-trace --no-table -o none.json ./alone.exe
   alone

@@ -448,12 +448,7 @@ let words_each most wait () =
 
 (* A task takes 40 words and its share of the scheduler's arrays, without its stack. In
    bytecode the stack would count too. *)
-(* Before OCaml 5.3, a handler can't be written in the new syntax and takes some more
-   blocks. *)
-let most_words_of_a_task =
-  if Concord_test_support.Interrupting.is_before_5_3 then 55. else 45.
-
-let words_of_a_task = words_each most_words_of_a_task Promise.await
+let words_of_a_task = words_each 45. Promise.await
 
 (* This includes the timeout, its task and its scope. *)
 let words_of_a_timeout =

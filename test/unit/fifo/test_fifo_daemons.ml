@@ -246,5 +246,5 @@ let () =
           test "many" many;
           test "on another domain" serves_others;
         ]
-        @ Interrupting.unwound (test "a signal handler raises" interrupted) );
+        @ Interrupting.only (test "a signal handler raises" interrupted) );
     ]

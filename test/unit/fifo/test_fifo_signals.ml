@@ -445,7 +445,7 @@ let () =
     [
       ( "an exception in the loop unwinds",
         [ test "all tasks, and run raises it" raised_in_the_loop ]
-        @ List.concat_map Interrupting.unwound
+        @ List.concat_map Interrupting.only
             [
               test "tasks that yield" (storm yielding);
               test "tasks that wait" (storm waiting);

@@ -1,5 +1,3 @@
-(* For OCaml 5.3 or later. The interface is [fiber.mli], and a rule in [dune] chooses the file. *)
-
 (* If a function ends in a call of an unknown function, and has no polling point on the way to
    it, the compiler adds one at its beginning. This is that polling point, but inside an
    exception handler. *)
