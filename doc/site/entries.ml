@@ -261,6 +261,13 @@ let synonyms ~urls text =
       line <> "" && not (String.starts_with ~prefix:"#" line))
   |> List.concat_map line
 
+(* The text of a section begins with its title, which is shown already. *)
+let beginning { title; text; _ } =
+  let n = String.length title in
+  if String.starts_with ~prefix:title text then
+    String.trim (String.sub text n (String.length text - n))
+  else text
+
 let script ~index ~synonyms:text pages =
   let items = to_list (Yojson.Safe.from_string index) in
   let functors = functors pages in
@@ -284,13 +291,13 @@ let script ~index ~synonyms:text pages =
         ( "entries",
           `List
             (List.map
-               (fun { title; url; kind; text; weight } ->
+               (fun ({ title; url; kind; weight; _ } as entry) ->
                  `List
                    [
                      `String title;
                      `String url;
                      `String kind;
-                     `String (shorten most_shown text);
+                     `String (shorten most_shown (beginning entry));
                      `Float weight;
                    ])
                entries) );

@@ -27,24 +27,23 @@ theme.addEventListener('click', () => {
 
 // On a phone the list of pages is below the page, and the button shows it above.
 const menu = document.querySelector('.menu'), side = document.getElementById('side')
+function showCurrent() {
+  const current = side.querySelector('[aria-current]')
+  if (current) side.scrollTop = Math.max(0, current.offsetTop - side.clientHeight / 2)
+}
 if (menu && side) {
   const showMenu = open => {
     document.body.style.setProperty('--header', document.querySelector('body > header').offsetHeight + 'px')
     document.body.classList.toggle('open', open)
     menu.setAttribute('aria-expanded', open)
-    const current = side.querySelector('[aria-current]')
-    if (open) scrollTo(0, 0)
-    if (open && current) current.scrollIntoView({ block: 'center' })
+    if (open) { scrollTo(0, 0); showCurrent() }
   }
   menu.setAttribute('role', 'button')
   showMenu(false)
   menu.addEventListener('click', event => { event.preventDefault(); showMenu(!document.body.classList.contains('open')) })
   document.addEventListener('keydown', event => { if (event.key === 'Escape') showMenu(false) })
 }
-if (side && matchMedia('(min-width: 50.01rem)').matches) {
-  const current = side.querySelector('[aria-current]')
-  if (current) side.scrollTop = Math.max(0, current.offsetTop - side.clientHeight / 2)
-}
+if (side && matchMedia('(min-width: 50.01rem)').matches) showCurrent()
 
 // Beside a wide page its sections are always shown.
 const contents = document.querySelector('.contents details')

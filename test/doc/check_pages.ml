@@ -123,6 +123,42 @@ let faults_of_search browser ~queries page =
   in
   Browser.faults browser @ List.filter_map Fun.id (List.map2 miss queries found)
 
+(* On a phone the menu shows the list of pages at the current one, and the theme can be chosen. *)
+let menu_script =
+  {|(() => {
+      const faults = [], side = document.getElementById('side')
+      const menu = document.querySelector('.menu'), theme = document.querySelector('.theme')
+      const current = side.querySelector('[aria-current]')
+      const isSeen = () => {
+        const box = current.getBoundingClientRect()
+        return box.top >= menu.getBoundingClientRect().bottom && box.bottom <= window.innerHeight
+      }
+      if (isSeen()) faults.push('the list of pages is open')
+      menu.click()
+      if (!isSeen()) faults.push('the menu does not show the current page')
+      menu.click()
+      if (isSeen()) faults.push('the menu does not close')
+      const back = () => getComputedStyle(document.body).backgroundColor
+      const backs = new Set([back()])
+      theme.click(); backs.add(back())
+      theme.click(); backs.add(back())
+      theme.click()
+      if (backs.size !== 2) faults.push('the theme does not change')
+      if (!document.querySelector('a[rel=prev]') || !document.querySelector('a[rel=next]'))
+        faults.push('the pages before and after are missing')
+      return faults
+    })()|}
+
+let faults_of_menu browser page =
+  Browser.visit ~width:narrow browser page;
+  let faults =
+    Browser.ask browser menu_script
+    |> Yojson.Safe.Util.to_list
+    |> List.map Yojson.Safe.Util.to_string
+  in
+  Browser.faults browser
+  @ List.map (fun fault -> Printf.sprintf "%s: %s" page fault) faults
+
 (* A browser loads the index when the field gets the focus. At this size the first result comes
    within 0.3 s, if the site is on the same machine. *)
 let faults_of_index root =
@@ -162,6 +198,8 @@ let main () =
         in
         let faults =
           faults @ faults_of_index root
+          @ faults_of_menu browser
+              (Filename.concat root "concord/Concord/Mutex/index.html")
           @ faults_of_search browser
               ~queries:(queries Sys.argv.(3))
               (Filename.concat root "concord/cookbook.html")
