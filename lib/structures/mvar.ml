@@ -241,8 +241,13 @@ let change_line change = function
   | Full (v, putters, line) -> Full (v, putters, change line)
   | Held h -> Held { h with line = change h.line }
 
-let takers change w state =
-  change_line (fun line -> with_takers (change line.takers w) line) state
+let[@inline] in_line change w line = with_takers (change line.takers w) line
+
+(* Without [change_line], whose closure each task that waits would allocate. *)
+let takers change w = function
+  | Empty line -> emptied (in_line change w line)
+  | Full (v, putters, line) -> Full (v, putters, in_line change w line)
+  | Held h -> Held { h with line = in_line change w h.line }
 
 (* The task was nudged, but comes in vain. It waits again, so it is no longer on its way. *)
 let takers_again w state =
@@ -333,34 +338,77 @@ let take_available t = Step.attempt t use to_take
 let try_take = take_available
 let try_read t = Step.attempt t use to_read
 
-let[@inline never] use_or_wait waiting t request =
+(* Only a task that wants to hold the box is nudged. *)
+let[@inline never] hold_or_wait waiting t request =
   match Step.attempt t use request with
   | Some v -> v
   | None -> Nudge.wait waiting t request
 
+let[@inline never] take_or_wait t =
+  match Step.attempt t use to_take with
+  | Some v -> v
+  | None -> Operation.wait taking.operation t to_take
+
+(* Unbroken from the first commit. This is the step [hand_to_putter], and what mostly follows
+   from it: the putter accepts, and no task comes meanwhile. So the chain isn't needed. *)
+let[@inline never] take_from_putter t before v putters =
+  let p = Waiters.head putters and rest = Waiters.tail putters in
+  let holding = held no_line rest and after = Full (p.arg, rest, no_line) in
+  if Atomic.compare_and_set t before holding then begin
+    (match Waiter.resume p (Ok ()) with
+    | true ->
+        if not (Atomic.compare_and_set t holding after) then
+          Step.surely t put_back p.arg
+    | false -> Step.surely t vacate ()
+    | exception e ->
+        Sys.opaque_identity (Step.surely_then_raise t put_back p.arg e));
+    v
+  end
+  else (* another task changed the box first *) take_or_wait t
+
+(* The step of a task that waits is asked once more when it is enlisted, so it isn't asked
+   before. *)
 let take t =
   match Atomic.get t with
-  | Full (v, putters, line) as before
-    when line == no_line && Waiters.is_empty putters
-         && Atomic.compare_and_set t before empty ->
-      v
-  | _ -> use_or_wait taking t to_take
+  | Full (v, putters, line) as before when line == no_line ->
+      if not (Waiters.is_empty putters) then take_from_putter t before v putters
+      else if Atomic.compare_and_set t before empty then v
+      else take_or_wait t
+  | Full _ -> take_or_wait t
+  | Empty _ | Held _ -> Operation.wait taking.operation t to_take
 
 let read t =
   match Atomic.get t with
   | Full (v, _, _) -> v
-  | _ -> use_or_wait reading t to_read
+  | Empty _ | Held _ -> Operation.wait reading.operation t to_read
 
 let take_evt t = Event.make taking.operation t to_take
 let read_evt t = Event.make reading.operation t to_read
 
 (* --- Putting -------------------------------------------------------------- *)
 
+let[@inline never] put_by_step t v = Option.is_some (Step.attempt t put_in v)
+
+(* Mostly a task waits to take the value, and accepts it. *)
+let[@inline never] put_into_line t v before line =
+  match line with
+  | { takers; nudged = Nobody }
+    when (not (Waiters.is_empty takers))
+         && (Waiters.head takers).arg.purpose == Take ->
+      let w = Waiters.head takers and outcome = Ok v in
+      let after = emptied (with_takers (Waiters.tail takers) line) in
+      (Atomic.compare_and_set t before after && Waiter.resume w outcome)
+      ||
+      (* the box has changed, or [w] refused *)
+      put_by_step t v
+  | _ -> put_by_step t v
+
 let[@inline] try_put t v =
   match Atomic.get t with
-  | Empty _ as before ->
-      (before == empty && Atomic.compare_and_set t before (full v))
-      || Option.is_some (Step.attempt t put_in v)
+  | Empty line as before ->
+      if before == empty then
+        Atomic.compare_and_set t before (full v) || put_by_step t v
+      else put_into_line t v before line
   | Full _ | Held _ -> false
 
 (* Puts the value of [full], whose block becomes the state if no task waits. *)
@@ -396,7 +444,7 @@ let[@inline] hold t by =
       v
   | _ ->
       Holders.waits by;
-      use_or_wait modifying t (hold_by by)
+      hold_or_wait modifying t (hold_by by)
 
 let[@inline] given_back t v =
   match Atomic.get t with
@@ -424,7 +472,7 @@ let swap t v =
     when line == no_line
          && Atomic.compare_and_set t before (Full (v, putters, line)) ->
       old
-  | _ -> swap_held t v (use_or_wait swapping t to_hold)
+  | _ -> swap_held t v (hold_or_wait swapping t to_hold)
 
 let[@inline] modify_as by t f = replace_as by t f (hold t by)
 
