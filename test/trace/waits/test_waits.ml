@@ -102,7 +102,7 @@ let least = 100
 let prepared = ref []
 
 let of_prepared () =
-  during ~debug:"waits" "./waiting.exe" [] @@ fun child ->
+  during ~debug:"waits" "./waiting.exe" [ "collect" ] @@ fun child ->
   says child "ready";
   same "the report, and what is found"
     (fun () -> report child)
@@ -110,8 +110,8 @@ let of_prepared () =
   prepared := find child;
   yes "waits" (List.length !prepared > least)
 
-let of_plain () =
-  during "./waiting.exe" [] @@ fun child ->
+let of_plain args () =
+  during "./waiting.exe" args @@ fun child ->
   says child "ready";
   same "the report of the prepared program, and what is found"
     (fun () -> !prepared)
@@ -123,6 +123,8 @@ let () =
       ( "found",
         [
           test "those of a prepared program" of_prepared;
-          test "those of the same program, started plainly" of_plain;
+          test "those of the same program, started plainly" (of_plain []);
+          test "those of the same program, after a collection"
+            (of_plain [ "collect" ]);
         ] );
     ]
