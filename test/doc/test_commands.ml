@@ -35,6 +35,8 @@ let table =
       [
         ("./dev bench mvar suspend --quick", benchmark);
         ("./dev bench threads --quick", benchmark);
+        ( "./dev test --compiler 5.3",
+          Not "it runs the tests themselves, on another compiler" );
       ] );
     ( "doc/design.mld",
       [ ("./dev mutate", Run ("test/tools/mutate.t", "mutate")) ] );
