@@ -1,7 +1,7 @@
 module Table = Hashtbl.Make (Int)
 
 type label = { name : string option; whole : int  (** Its address, or 0. *) }
-type t = label Table.t
+type t = { heap : Heap.t; labels : label Table.t }
 
 (* An ephemeron has a link of the collector, the data, and then the key. *)
 let data_of heap ephemeron = Heap.field heap ephemeron 1
@@ -24,30 +24,30 @@ let whole_of heap label =
       let target = Heap.field heap target 0 in
       if Heap.is_block heap target then Heap.field heap target 0 else 0
 
-let add_label heap t label =
+let add_label { heap; labels } label =
   let attached = Heap.field heap label 0 in
   if Heap.is_block heap attached then begin
     let structure = key_of heap attached and data = data_of heap attached in
     if Heap.is_block heap data then
-      Table.add t structure
+      Table.add labels structure
         { name = name_of heap data; whole = whole_of heap data }
   end
 
 let most = 1_000_000
 
 (* The newest is first in the list, and has to be found first in the table. *)
-let add_list heap t labels =
+let add_list ({ heap; _ } as t) labels =
   let rec all list n found =
     if n > 0 && Heap.is_block heap list then
       all (Heap.field heap list 1) (n - 1) (Heap.field heap list 0 :: found)
     else found
   in
-  List.iter (add_label heap t) (all (Heap.field heap labels 0) most [])
+  List.iter (add_label t) (all (Heap.field heap labels 0) most [])
 
 let read heap ({ labels; _ } : Layout.t) =
-  let t = Table.create 100 in
+  let t = { heap; labels = Table.create 100 } in
   let lists = Heap.field heap labels 0 in
-  if Heap.is_block heap lists then add_list heap t (Heap.field heap lists 0);
+  if Heap.is_block heap lists then add_list t (Heap.field heap lists 0);
   t
 
 let deepest = 10
@@ -55,7 +55,7 @@ let deepest = 10
 let rec find_from t structure n =
   if n = 0 then None
   else
-    let labels = Table.find_all t structure in
+    let labels = Table.find_all t.labels structure in
     match List.find_map (fun { name; _ } -> name) labels with
     | Some _ as name -> name
     | None ->
@@ -64,4 +64,11 @@ let rec find_from t structure n =
             if whole = 0 then None else find_from t whole (n - 1))
           labels
 
-let find t structure = find_from t structure deepest
+(* [Condition.wait] waits in a record that is made for one wait, and its first field is the
+   condition. *)
+let find ({ heap; _ } as t) structure =
+  match find_from t structure deepest with
+  | Some _ as name -> name
+  | None when Heap.is_block heap structure && Heap.size heap structure > 1 ->
+      find_from t (Heap.field heap structure 0) deepest
+  | None -> None

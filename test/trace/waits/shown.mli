@@ -2,5 +2,9 @@
 
 val has_line : string -> bool
 val without_line : string -> string
+
+val target : string -> string option -> string
+(** An operation, and the name of its structure. *)
+
 val report : Concord.Tools.Debug.report -> string list
 val found : Concord_waits.Finder.found -> string list
