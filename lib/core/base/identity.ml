@@ -130,6 +130,8 @@ let numbers pointers =
   ignore (Sys.opaque_identity things : Obj.t option array);
   numbers
 
+let address pointer = address (target pointer)
+
 (* --- Closures ------------------------------------------------------------- *)
 
 (* Tells which library made a trigger, without calling it. If a closure takes one argument, its

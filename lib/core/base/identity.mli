@@ -61,6 +61,10 @@ val numbers : pointer array -> int array
     target get the same number, and a collected target gets -1. It takes O(n)
     time and a minor collection. *)
 
+val address : pointer -> int
+(** [address pointer] is a number that the target has until a collection moves
+    it. It is 0 if the target was collected. *)
+
 type 'a attached
 (** Data of type ['a] that belongs to a value of any type, the owner. It may
     refer to the owner, but doesn't keep it alive. It costs as much as

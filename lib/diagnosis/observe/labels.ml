@@ -14,7 +14,7 @@ type label = { attached : t Identity.attached; is_first : bool }
 type labels = { all : label list; length : int; limit : int }
 
 (* [named] has the labels with a name, and those of parts of a structure that may have a name.
-   They are separate because each traced wait searches for a name. *)
+   They are separate because each traced wait looks for a name. *)
 type lists = { named : labels; others : labels }
 
 let least = 1_000
@@ -63,9 +63,11 @@ let rec find_among labels pointer ~otherwise =
       | Some label -> label :: find_among older pointer ~otherwise)
 
 let none () = []
+let by_address = By_address.create (fun label -> Identity.owner label.attached)
 
 let find_named pointer =
-  find_among (Atomic.get lists).named.all pointer ~otherwise:none
+  let named = By_address.find by_address (Atomic.get lists).named.all pointer in
+  find_among named pointer ~otherwise:none
 
 let find_own pointer =
   let { named; others } = Atomic.get lists in

@@ -56,8 +56,7 @@ val describe : Identity.pointer -> string option
 
 val name : Identity.pointer -> string option
 (** The name that the program gave the structure, or the one that it is a part
-    of. {b Cost}: one read if there is no label, and otherwise O(n) for [n]
-    labels. *)
+    of. {b Cost}: O(log n) amortised for [n] labels. *)
 
 (** {2 Exceptions}
 

@@ -165,6 +165,73 @@ let exceptions () =
   let rec stdlib = lazy (Lazy.force (Lazy.of_stdlib stdlib)) in
   ignore (stdlib : unit Stdlib.Lazy.t)
 
+(* --- Looking up ---------------------------------------------------------------- *)
+
+module Labels = Concord__diagnosis.Labels
+module Identity = Concord__core__Identity
+
+let called structure =
+  Option.value (Labels.name (Identity.pointer structure)) ~default:"-"
+
+(* The index of names follows structures that the collector moves. *)
+let moved () =
+  let old = Promise.create ~name:"old" () in
+  let twice = Debug.named "first" (Mutex.create ())
+  and none = Mutex.create () in
+  let check what =
+    strings what [ "old"; "second"; "-" ]
+      [ called old; called twice; called none ]
+  in
+  Debug.name twice "second";
+  check "at once";
+  Gc.minor ();
+  check "after a minor collection";
+  let young = Promise.create ~name:"young" () in
+  strings "another" [ "young" ] [ called young ];
+  Gc.minor ();
+  Gc.minor ();
+  check "after two more";
+  strings "another" [ "young" ] [ called young ];
+  Gc.compact ();
+  check "after a compaction";
+  strings "another" [ "young" ] [ called young ]
+
+(* A compaction moves values only if there are holes between them. *)
+let compacted () =
+  let made i = Promise.create ~name:(string_of_int i) () in
+  let all = Array.init 20_000 made in
+  Gc.full_major ();
+  strings "before" [ "19900" ] [ called all.(19_900) ];
+  let left = List.init 200 (fun i -> (100 * i, all.(100 * i))) in
+  Array.fill all 0 20_000 all.(0);
+  Gc.compact ();
+  List.iter
+    (fun (i, promise) -> strings "name" [ string_of_int i ] [ called promise ])
+    left
+
+(* A lookup takes O(log n) for n names. The words that it allocates stand for its time. *)
+let many () =
+  let words_of n =
+    let all =
+      List.init n (fun i -> Promise.create ~name:(string_of_int i) ())
+    in
+    let last = List.nth all (n / 2) in
+    strings "found" [ string_of_int (n / 2) ] [ called last ];
+    Gc.minor ();
+    ignore (called last : string);
+    let before = Gc.minor_words () in
+    for _ = 1 to 10 do
+      ignore (called last : string)
+    done;
+    let words = Gc.minor_words () -. before in
+    ignore (Sys.opaque_identity all);
+    words
+  in
+  let few = words_of 10 in
+  let many = words_of 5_000 in
+  if many > 3. *. few then
+    Alcotest.failf "%.0f words for 10 names, %.0f for 5,000" few many
+
 let () =
   run "names"
     [
@@ -175,5 +242,8 @@ let () =
           test "timeout" timeout;
           test "made at" made_at;
           test "exceptions" exceptions;
+          test "structures that move" moved;
+          test "structures that a compaction moves" compacted;
+          test "many" many;
         ] );
     ]
