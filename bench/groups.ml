@@ -38,7 +38,6 @@ let all =
       Bench_workers.group;
       Bench_blocking.group;
       Bench_local.group;
-      Bench_buffered.group;
       Bench_policy.group;
     ]
 

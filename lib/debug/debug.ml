@@ -21,4 +21,4 @@ let dump channel =
   output_string channel (to_string (report ()));
   flush channel
 
-let dump_on_signal = Debug_signal.dump_on
+let dump_on_signal signal = Debug_signal.dump_on signal

@@ -50,8 +50,16 @@
     - [sigusr2] calls {!Trace.on_signal} of [Sys.sigusr2], so that
       [concord-trace --pid] can trace the process. Until it does, this costs
       nothing.
+    - [sigquit=json:FILE] writes {!to_json} into the file instead, which each
+      report replaces as a whole.
     - [stall=SECONDS] implies [waits], and makes the program write a report by
       itself in two cases, {{!stall}below}.
+    - [slow=SECONDS] implies [waits], and reports tasks that have waited for
+      longer, also if other tasks continue. Each wait is reported once, there
+      are at most two reports in that time, and the same operation at the same
+      line is reported again after ten times as long. Waits for descriptors by
+      [Concord_aio] are left out. A task that waits for its next job is reported
+      too, so choose a time after which you would want to know.
     - [leaks] raises {!Suspend.Never_resumed} in tasks that nothing can resume.
     - [strict] implies [waits], and refuses a lock that is taken where no task
       can wait, {{!strict}below}.
@@ -112,7 +120,9 @@
     - Handlers around a task are asked each time. So lazy values that force one
       another, n deep, take time in the square of n.
     - With [leaks] a task that waits for something that can't happen is not left
-      to wait. Each sleep is preceded by a collection.
+      to wait. A thread of the library's own makes sleeping threads collect
+      garbage, for about 3 % of the time, so it may take thirty times as long as
+      a full collection until a lost task is found.
 
     @canonical Concord.Tools.Debug *)
 
@@ -220,8 +230,10 @@ type wait = {
 type running = {
   task : task;
   on_domain : int;
-  runs_for : float;  (** How long ago it was resumed, in seconds. *)
-  waited_at : Printexc.raw_backtrace;  (** Where it had waited until then. *)
+  runs_for : float;  (** How long ago it began or was resumed, in seconds. *)
+  waited_at : Printexc.raw_backtrace;
+      (** Where it had waited until then, or where it was forked. *)
+  has_waited : bool;  (** [false] if it has not waited since it began. *)
 }
 
 type report = {
@@ -250,9 +262,9 @@ type report = {
           yet. [waits_for] says how long ago they were woken. If that is long,
           the code that runs in the scheduler blocks, or computes. *)
   running : running list;
-      (** For each thread, the task that it resumed last, unless a task has
-          begun to wait in that thread since. If a loop stands still, this is
-          the task that blocks it, or one that ran just before that task. At
+      (** For each thread, the task that it began or resumed last, unless a task
+          has begun to wait in that thread since. If a loop stands still, this
+          is the task that blocks it, or one that ran just before that task. At
           most 256 threads are remembered. *)
 }
 
@@ -278,11 +290,11 @@ val to_string : report -> string
       - : unit = ()
     ]}
 
-    Waits that differ only in the task and the time are shown as one. If more
-    than ten others wait alike, but in structures with other names or other
-    holders, they are shown as one too. For each structure, ten holders are
-    shown. Frames are those of the program, without the frames of this library
-    and of the schedulers. *)
+    Waits that differ only in the task and the time are shown as one, with the
+    names of ten tasks. If more than ten others wait alike, but in structures
+    with other names or other holders, they are shown as one too. For each
+    structure, ten holders are shown. Frames are those of the program, without
+    the frames of this library and of the schedulers. *)
 
 val to_json : report -> string
 (** [to_json report] is the report for programs, in UTF-8.

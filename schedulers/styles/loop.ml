@@ -77,7 +77,7 @@ let sleep t ~in_host suspend =
 let rec wait_for_turn t suspend =
   if not (Spin.until t.spin (fun () -> is_ready t)) then begin
     (* Lost threads are reported first, because [Deadlock] says less about them. *)
-    Leaks.before_sleep ();
+    Leaks.collect ();
     let in_host = in_host t in
     (* The last thread that could wake the loop may have done so and ended meanwhile, so
        [is_ready] is checked last. *)

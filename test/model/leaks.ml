@@ -5,5 +5,6 @@ exception Never_resumed
 let max_frames = 0
 let guard _ resumer = resumer
 let is_of_loop _ = false
-let before_sleep () = ()
+let collect () = ()
+let before_sleep ~is_over:_ ~wake:_ = ()
 let report_last _ = ()

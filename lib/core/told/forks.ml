@@ -12,4 +12,4 @@ let here () =
   }
 
 let run origin ~ask f =
-  if Observer.is_traced () then !Observer.it.began origin ~ask f else f ()
+  if are_observed () then !Observer.it.began origin ~ask f else f ()

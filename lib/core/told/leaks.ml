@@ -49,11 +49,13 @@ let[@inline] weakly resumer =
 
 (* While the runtime records backtraces, it keeps the last exception alive. That may be
    [Effect.Unhandled] with the effect of a wait, so raise another one. *)
-let before_sleep () =
+let collect () =
   if Observer.finds_leaks () then begin
     (try raise Exit with Exit -> ());
     Gc.full_major ()
   end
+
+let before_sleep ~is_over ~wake = !Observer.it.before_sleep ~is_over ~wake
 
 (* --- Loops that sleep ---------------------------------------------------------- *)
 

@@ -8,13 +8,15 @@ let words =
 
 let has word = List.mem word words
 
-(* The part of [given] after [word=], if [given] begins so. *)
-let value word given =
-  let prefix = word ^ "=" in
+let value_after ~prefix given =
   if String.starts_with ~prefix given then
     let n = String.length prefix in
     Some (String.sub given n (String.length given - n))
   else None
+
+(* The part of [given] after [word=], if [given] begins so. *)
+let value word = value_after ~prefix:(word ^ "=")
+let not_empty text = if text = "" then None else Some text
 
 let seconds_of text =
   match float_of_string_opt text with
@@ -24,27 +26,46 @@ let seconds_of text =
 let seconds word =
   List.find_map (fun given -> Option.bind (value word given) seconds_of) words
 
+let file_of text = Option.bind (value_after ~prefix:"json:" text) not_empty
+
+let json word =
+  List.find_map (fun given -> Option.bind (value word given) file_of) words
+
 (* --- Mistakes --------------------------------------------------------------- *)
 
 let flags = [ "waits"; "leaks"; "trace"; "sigquit"; "sigusr2"; "strict" ]
-let known = "waits, leaks, trace, sigquit, sigusr2, strict, stall=SECONDS"
+let with_seconds = [ "stall"; "slow" ]
 
-let mistake word =
-  if List.mem word flags then None
-  else
-    match value "stall" word with
-    | Some text when Option.is_some (seconds_of text) -> None
-    | Some _ ->
+let known =
+  "waits, leaks, trace, sigquit, sigquit=json:FILE, sigusr2, strict, \
+   stall=SECONDS, slow=SECONDS"
+
+let seconds_mistake given =
+  let mistake word =
+    match value word given with
+    | Some text when Option.is_none (seconds_of text) ->
         Some
           (Printf.sprintf
              "CONCORD_DEBUG contains %S, but the seconds must be a positive \
-              number, as in stall=5"
-             word)
-    | None ->
-        Some
-          (Printf.sprintf
-             "CONCORD_DEBUG contains the unknown word %S. The known words are \
-              %s"
-             word known)
+              number, as in %s=5"
+             given word)
+    | Some _ | None -> None
+  in
+  List.find_map mistake with_seconds
+
+let is_known given =
+  List.mem given flags
+  || List.exists (fun word -> Option.is_some (value word given)) with_seconds
+  || Option.is_some (Option.bind (value "sigquit" given) file_of)
+
+let mistake given =
+  match seconds_mistake given with
+  | Some _ as mistake -> mistake
+  | None when is_known given -> None
+  | None ->
+      Some
+        (Printf.sprintf
+           "CONCORD_DEBUG contains the unknown word %S. The known words are %s"
+           given known)
 
 let mistakes () = List.filter_map mistake words

@@ -119,6 +119,7 @@ type running = {
   task : Who.t;
   since : int64;
   waited_at : Printexc.raw_backtrace;
+  has_waited : bool;
 }
 
 module Threads = Map.Make (Int)
@@ -143,16 +144,52 @@ let stops_running () =
   if Threads.mem thread (Atomic.get running_) then
     Atomically.update running_ (Threads.remove thread)
 
+let runs_here task ~waited_at ~has_waited =
+  let thread = this_thread () and on_domain = (Domain.self () :> int) in
+  let since = Mtime_clock.now_ns () in
+  let task = { thread; on_domain; task; since; waited_at; has_waited } in
+  Atomically.update running_ (fun all ->
+      Threads.add thread task (without_oldest (Threads.remove thread all)))
+
 (* Unbroken, because the task already has its value. The thread's next wait raises the
    exception. *)
 let runs { who; waits_at; _ } =
-  try
-    let thread = this_thread () and on_domain = (Domain.self () :> int) in
-    let since = Mtime_clock.now_ns () in
-    let task = { thread; on_domain; task = who; since; waited_at = waits_at } in
-    Atomically.update running_ (fun all ->
-        Threads.add thread task (without_oldest (Threads.remove thread all)))
+  try runs_here who ~waited_at:waits_at ~has_waited:true
   with e -> Late.keep e (Printexc.get_raw_backtrace ())
+
+(* If the task has waited since it began, it may be another one that continued last here. *)
+let stops who =
+  let thread = this_thread () in
+  let is_it { task; _ } = Who.same task who in
+  let stop = function
+    | Some running when is_it running -> None
+    | other -> other
+  in
+  try
+    if Threads.mem thread (Atomic.get running_) then
+      Atomically.update running_ (Threads.update thread stop)
+  with e -> Late.keep e (Printexc.get_raw_backtrace ())
+
+(* Unbroken, because other tasks may wait for the result of [f]. There is no polling point
+   between the first [match] and the call of [f]. *)
+let from_begin ~forked_at ~ask f =
+  match
+    let who = ask () in
+    runs_here who ~waited_at:forked_at ~has_waited:false;
+    who
+  with
+  | who -> (
+      match f () with
+      | v ->
+          stops who;
+          v
+      | exception e ->
+          let backtrace = Printexc.get_raw_backtrace () in
+          stops who;
+          Printexc.raise_with_backtrace e backtrace)
+  | exception e ->
+      Late.keep e (Printexc.get_raw_backtrace ());
+      f ()
 
 let during ~who targets suspend block_ =
   Late.raise_kept ();

@@ -55,13 +55,20 @@ type running = {
   on_domain : int;
   task : Who.t;
   since : int64;  (** When it continued. *)
-  waited_at : Printexc.raw_backtrace;  (** Where it had waited. *)
+  waited_at : Printexc.raw_backtrace;
+      (** Where it had waited, or where it was forked if it has not waited. *)
+  has_waited : bool;
 }
 
 val running : unit -> running list
-(** The task that continued last in each thread, unless a task has begun to wait
-    there since. It may have ended, and other tasks may have begun and run. At
-    most 256 threads. *)
+(** The task that began or continued last in each thread, unless a task has
+    begun to wait there since. It may have ended, and other tasks may have run.
+    At most 256 threads. *)
+
+val from_begin :
+  forked_at:Printexc.raw_backtrace -> ask:(unit -> Who.t) -> (unit -> 'a) -> 'a
+(** [from_begin ~forked_at ~ask f] is [f ()], in a new task that is {!running}
+    from now on. *)
 
 (** {2 Operations that have no stack while they wait}
 

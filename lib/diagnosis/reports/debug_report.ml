@@ -262,8 +262,10 @@ let woken_besides waits =
     (Waits.resumed ())
 
 let running ~now
-    ({ task = who; on_domain; since; waited_at; _ } : Waits.running) =
-  { task = task who; on_domain; runs_for = seconds ~now since; waited_at }
+    ({ task = who; on_domain; since; waited_at; has_waited; _ } : Waits.running)
+    =
+  let runs_for = seconds ~now since in
+  { task = task who; on_domain; runs_for; waited_at; has_waited }
 
 let now () =
   let now = Mtime_clock.now_ns () in

@@ -1,6 +1,19 @@
-let report () =
-  match Debug_text.of_report (Debug_report.now ()) with
-  | text -> Debug_helpers.write text
+type form = Text | Json of string
+
+(* A reader of the file never finds a part of a report. *)
+let write_file file text =
+  let part = file ^ ".part" in
+  Out_channel.with_open_bin part (fun channel -> output_string channel text);
+  Sys.rename part file
+
+let write_report form report =
+  match form with
+  | Text -> Debug_helpers.write (Debug_text.of_report report)
+  | Json file -> write_file file (Debug_json.of_report report)
+
+let report form =
+  match write_report form (Debug_report.now ()) with
+  | () -> ()
   | exception e ->
       Debug_helpers.write
         (Printf.sprintf "concord: the report failed: %s\n"
@@ -8,12 +21,12 @@ let report () =
 
 (* OCaml calls a signal handler in a thread that runs OCaml code. If all tasks wait, there is
    no such thread. So this thread takes the signal itself, and all others have to block it. *)
-let rec serve signal =
+let rec serve form signal =
   match Thread.wait_signal [ signal ] with
   | (_ : int) ->
-      report ();
-      serve signal
-  | exception Unix.Unix_error (EINTR, _, _) -> serve signal
+      report form;
+      serve form signal
+  | exception Unix.Unix_error (EINTR, _, _) -> serve form signal
   | exception e ->
       (* This thread must not end, because it is still counted as a helper. *)
       Debug_helpers.write
@@ -82,7 +95,7 @@ let forget signal =
       let signals = List.filter (fun other -> other <> signal) served.signals in
       { served with signals })
 
-let start signal =
+let start form signal =
   let mask = Thread.sigmask SIG_BLOCK [] in
   try
     let block () = ignore (Thread.sigmask SIG_BLOCK [ signal ] : int list) in
@@ -98,15 +111,15 @@ let start signal =
       invalid_arg
         "Debug.dump_on_signal: another thread does not block the signal, so \
          call this before you start threads";
-    Debug_helpers.start (fun () -> serve signal)
+    Debug_helpers.start (fun () -> serve form signal)
   with e ->
     let backtrace = Printexc.get_raw_backtrace () in
     ignore (Thread.sigmask SIG_SETMASK mask : int list);
     forget signal;
     Printexc.raise_with_backtrace e backtrace
 
-let dump_on signal =
+let dump_on ?(form = Text) signal =
   if Sys.win32 then
     invalid_arg "Debug.dump_on_signal: this system has no signals";
   Waits.keep ();
-  if begin_to_serve signal then start signal
+  if begin_to_serve signal then start form signal

@@ -11,6 +11,12 @@ let unless_impossible word f =
 
 let start () =
   List.iter warn (Debugging.mistakes ());
+  if Debugging.has "leaks" then unless_impossible "leaks" Leak_search.start;
+  Option.iter
+    (fun file ->
+      unless_impossible "sigquit" (fun () ->
+          Debug_signal.dump_on ~form:(Json file) Sys.sigquit))
+    (Debugging.json "sigquit");
   if Debugging.has "sigquit" then
     unless_impossible "sigquit" (fun () -> Debug_signal.dump_on Sys.sigquit);
   if Debugging.has "sigusr2" then
@@ -18,4 +24,8 @@ let start () =
   Option.iter
     (fun seconds ->
       unless_impossible "stall" (fun () -> Debug_stall.watch seconds))
-    (Debugging.seconds "stall")
+    (Debugging.seconds "stall");
+  Option.iter
+    (fun seconds ->
+      unless_impossible "slow" (fun () -> Debug_slow.watch seconds))
+    (Debugging.seconds "slow")

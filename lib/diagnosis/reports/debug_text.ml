@@ -65,13 +65,14 @@ let names_of ({ waits; woken; running; _ } : Debug_report.report) : names =
   List.iter (fun (running : running) -> add running.task) running;
   ids
 
-let named (names : names) { id; host; name } =
-  let number =
-    if id > 0 && Hashtbl.find_opt names (host, name) = Some several then
-      Printf.sprintf " (id %d)" id
-    else ""
-  in
-  (if host = "" then name else host ^ ", " ^ name) ^ number
+let without_host (names : names) { id; host; name } =
+  if id > 0 && Hashtbl.find_opt names (host, name) = Some several then
+    Printf.sprintf "%s (id %d)" name id
+  else name
+
+let named names task =
+  let name = without_host names task in
+  if task.host = "" then name else task.host ^ ", " ^ name
 
 let add_holder names buffer { by; domain; held_for; held_at } =
   let who = named names by ^ where by domain in
@@ -270,6 +271,18 @@ let groups waits =
       if List.compare_length_with groups max_lines <= 0 then groups
       else [ List.concat groups ])
 
+(* Tasks that the program has named come first. *)
+let members names group =
+  let is_named ({ task; _ } : wait) = String.contains task.name '"' in
+  let first, others = List.partition is_named group in
+  let shown =
+    List.filteri (fun i _ -> i < max_lines) (first @ others)
+    |> List.map (fun ({ task; _ } : wait) -> without_host names task)
+  in
+  let more = List.length group - max_lines in
+  String.concat ", " shown
+  ^ if more > 0 then Printf.sprintf ", and %s" (counted more "other") else ""
+
 let range least most =
   let seconds = Printf.sprintf "%.1f" in
   if seconds least = seconds most then seconds least ^ " s"
@@ -297,6 +310,7 @@ let add_group what names buffer = function
           add buffer "%s%s were woken %s ago, but have not continued\n" who on
             long
       end;
+      add buffer "  %s\n" (members names group);
       add_rest names buffer first others
 
 (* --- All of it ------------------------------------------------------------------- *)
@@ -317,9 +331,13 @@ let add_cycle names buffer cycle =
 let add_groups ?(what = Waits) names buffer waits =
   List.iter (add_group what names buffer) (groups waits)
 
-let add_running names buffer { task; on_domain; runs_for; waited_at } =
-  add buffer "  %s%s was resumed %.1f s ago, after a wait here:\n"
-    (named names task) (where task on_domain) runs_for;
+let add_running names buffer
+    { task; on_domain; runs_for; waited_at; has_waited } =
+  add buffer "  %s%s %s %.1f s ago, %s here:\n" (named names task)
+    (where task on_domain)
+    (if has_waited then "was resumed" else "began")
+    runs_for
+    (if has_waited then "after a wait" else "and was forked");
   add_frames buffer ~indent:"    " waited_at
 
 (* Shows only tasks that may stand still, the longest first. *)
@@ -331,7 +349,8 @@ let add_all_running names buffer running =
   | running ->
       add buffer
         "\n\
-         Tasks that continued last in their threads, and have not waited since:\n";
+         Tasks that began or continued last in their threads, and have not \
+         waited since:\n";
       List.iteri
         (fun i task -> if i < max_lines then add_running names buffer task)
         running;

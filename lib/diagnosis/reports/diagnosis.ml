@@ -1,5 +1,13 @@
-let forked { Who.parent; forked_at } ~ask f =
-  Tracing.forked ~parent ~at:(Call_site.line forked_at) ~ask f
+(* Unbroken, as both functions that this calls. *)
+let traced { Who.parent; forked_at } ~ask f () =
+  if Observer.is_traced () then
+    Tracing.forked ~parent ~at:(Call_site.line forked_at) ~ask f
+  else f ()
+
+let forked (origin : Who.origin) ~ask f =
+  if Observer.are_kept () then
+    Waits.from_begin ~forked_at:origin.forked_at ~ask (traced origin ~ask f)
+  else traced origin ~ask f ()
 
 let () =
   Observer.install
@@ -10,7 +18,10 @@ let () =
       raises = Labels.raises;
       wait =
         (fun targets suspend block ->
-          Noted.wait ~who:(Identify.task ()) targets suspend block);
+          (* With [leaks] alone, the task's name doesn't matter. *)
+          if Forks.are_observed () then
+            Noted.wait ~who:(Identify.task ()) targets suspend block
+          else suspend block);
       sleep =
         (fun target suspend block ->
           Waits.during ~who:(Identify.task ()) [ target ] suspend block);
@@ -29,6 +40,7 @@ let () =
           if not (Identify.is_question block) then Tracing.queue name length);
       guard = Leak_guards.guard;
       lost = Leak_guards.lost;
+      before_sleep = Leak_search.before_sleep;
       parks = Forgotten.warn;
       explain =
         (fun e ~of_kind ~otherwise -> Labels.explain e ~of_kind ?otherwise);

@@ -35,6 +35,7 @@ type running = {
   on_domain : int;
   runs_for : float;
   waited_at : Printexc.raw_backtrace;
+  has_waited : bool;
 }
 
 type report = {

@@ -88,6 +88,28 @@ let alone_named () =
   say_what (fun () ->
       Event.select [ Promise.await_evt answer; Promise.await_evt answer ])
 
+(* Threads that sleep often must not collect each time, and what is lost in a program that is
+   quiet then is found nevertheless. *)
+let lost_after_traffic () =
+  let ping = Mvar.create_empty () and pong = Mvar.create_empty () in
+  let echo () =
+    while true do
+      Mvar.put pong (Mvar.take ping)
+    done
+  in
+  ignore (Thread.create echo () : Thread.t);
+  (* While this thread exists, the others might be woken. *)
+  ignore (Thread.create Thread.delay 60. : Thread.t);
+  let before = (Gc.quick_stat ()).major_collections in
+  for _ = 1 to 2_000 do
+    Mvar.put ping ();
+    Mvar.take pong
+  done;
+  let after = (Gc.quick_stat ()).major_collections in
+  say (if after - before < 1_000 then "few collections" else "collects always");
+  told "the task" (fun () ->
+      Concord_fifo.run (fun () -> Mvar.take (Mvar.create_empty ())))
+
 let counts () =
   Printf.printf "%d threads, %s\n%!"
     (Concord_test_proc.threads ())
@@ -164,6 +186,7 @@ let () =
   | "computing" -> computing ()
   | "alone" -> alone ()
   | "alone, named" -> alone_named ()
+  | "lost after traffic" -> lost_after_traffic ()
   | "counts" -> counts ()
   | "forked" -> forked ()
   | "forked, with company" -> forked_with_company ()

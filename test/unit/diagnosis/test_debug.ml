@@ -215,6 +215,7 @@ let texts =
         no_frames_line;
         "2 tasks of fifo on domain 1 were woken 2.0 to 3.0 s ago, but have not \
          continued";
+        "  task 2, task 3";
         "  in Mvar.take";
         "  here:";
         "    FILE:N (Test_debug.somewhere)";
@@ -243,6 +244,8 @@ let texts =
         "concord: 12,003 tasks wait";
         "";
         "12,000 tasks of fifo have waited for 0.1 to 1.1 s";
+        "  task 0, task 1, task 2, task 3, task 4, task 5, task 6, task 7, \
+         task 8, task 9, and 11,990 others";
         "  in Mvar.take";
       ]
       @ at "somewhere"
@@ -260,6 +263,7 @@ let texts =
         "concord: 2 tasks wait";
         "";
         "2 threads have waited for 0.5 s";
+        "  task 1, task 2";
         "  in Mvar.take";
         "  here:";
         no_frames_line;
@@ -295,6 +299,7 @@ let texts =
         "concord: 2 tasks wait";
         "";
         "2 tasks of fifo have waited for 0.5 s";
+        "  task 1, task 2";
         "  either in Mvar.take of \"a\"";
         "  or in Latch.await of \"b\"";
         "  here:";
@@ -330,6 +335,7 @@ let texts =
         "concord: 3 tasks wait";
         "";
         "2 tasks of fifo have waited for 0.5 s";
+        "  task 1, task 2";
         "  forked by fifo, task 8 at FILE:N (Test_debug.somewhere), and \
          elsewhere";
       ]
@@ -338,7 +344,13 @@ let texts =
       @ rest "read" );
     ( "running",
       (let runs runs_for n : Debug.running =
-         { task = task n; on_domain = 1; runs_for; waited_at = here }
+         {
+           task = task n;
+           on_domain = 1;
+           runs_for;
+           waited_at = here;
+           has_waited = n <> 3;
+         }
        in
        report [] ~running:[ runs 0.05 1; runs 2. 2; runs 3. 3 ]),
       let at =
@@ -348,8 +360,9 @@ let texts =
         "concord: 0 tasks wait";
         "";
         "";
-        "Tasks that continued last in their threads, and have not waited since:";
-        "  fifo, task 3 on domain 1 was resumed 3.0 s ago, after a wait here:";
+        "Tasks that began or continued last in their threads, and have not \
+         waited since:";
+        "  fifo, task 3 on domain 1 began 3.0 s ago, and was forked here:";
       ]
       @ at
       @ [
@@ -388,6 +401,21 @@ let pauses () =
   Alcotest.check near "many" 200. (Stall.pause ~took:2. ~waits:100_000);
   Alcotest.check near "busy" 0.2 (Stall.pause ~took:0.05 ~waits:100)
 
+(* --- Which slow waits are reported ---------------------------------------------------- *)
+
+module Slow = Concord__diagnosis.Debug_slow
+
+(* [looks] has the slow waits at each second, with their sites. The result has the waits that
+   each second reports. *)
+let slow ?(limit = 2.) name expected looks () =
+  let look (state, second, reported) waits =
+    let seen = List.map (fun (number, site) -> { Slow.number; site }) waits in
+    let state, numbers = Slow.step ~limit ~now:(float second) seen state in
+    (state, second + 1, numbers :: reported)
+  in
+  let _, _, reported = List.fold_left look (Slow.start, 0, []) looks in
+  Alcotest.(check (list (list int))) name expected (List.rev reported)
+
 let one = (1, [ 1 ])
 let nobody = (1, [])
 
@@ -399,6 +427,24 @@ let () =
           (fun (name, report, expected) ->
             test name (text name expected report))
           texts );
+      ( "slow",
+        [
+          test "once"
+            (slow "once" [ [ 1 ]; []; [] ]
+               [ [ (1, "a") ]; [ (1, "a") ]; [ (1, "a") ] ]);
+          test "not too often"
+            (slow ~limit:4. "half of the limit"
+               [ [ 1 ]; []; [ 2; 3 ] ]
+               [
+                 [ (1, "a") ];
+                 [ (1, "a"); (2, "b"); (3, "c") ];
+                 [ (2, "b"); (3, "c"); (1, "a") ];
+               ]);
+          test "a site"
+            (slow "after ten times the limit"
+               ([ [ 1 ] ] @ List.init 19 (fun _ -> []) @ [ [ 21 ] ])
+               (List.init 21 (fun i -> [ (i + 1, "a") ])));
+        ] );
       ( "stalls",
         [
           test "once" (stall "once" [ 2 ] [ one; one; one; one; one; one ]);

@@ -105,6 +105,7 @@ let fields () =
               on_domain = 4;
               runs_for = 2.;
               waited_at = a.waits_at;
+              has_waited = true;
             };
           ];
       }

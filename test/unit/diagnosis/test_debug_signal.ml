@@ -42,6 +42,36 @@ let sigquit_again () =
       Child.says child "ended";
       Child.ends child)
 
+(* The whole report is in the file, and nothing is printed. *)
+let json () =
+  let file = Filename.temp_file "report" ".json" in
+  Sys.remove file;
+  hung_with ("sigquit=json:" ^ file) "deadlock" (fun child ->
+      Child.says child "ready";
+      Child.signal child Sys.sigquit;
+      eventually "the file" (fun () -> Sys.file_exists file);
+      let text = In_channel.with_open_bin file In_channel.input_all in
+      yes "the cycle" (String.starts_with ~prefix:"{\"cycles\":[[" text);
+      yes "a wait" (contains text "\"operation\":\"Mutex.lock\"");
+      yes "all of it" (String.ends_with ~suffix:"]}" text);
+      no "no part is left" (Sys.file_exists (file ^ ".part"));
+      strings "stderr" [ "" ] [ Child.so_far child ];
+      Sys.remove file)
+
+(* A file that can't be written is told. *)
+let json_nowhere () =
+  hung_with "sigquit=json:/nowhere/report" "deadlock" (fun child ->
+      Child.says child "ready";
+      Child.signal child Sys.sigquit;
+      Child.reports child "concord: the report failed: ";
+      Child.reports child "/nowhere/report")
+
+let lost_after_traffic () =
+  hung_with "leaks" "lost after traffic" (fun child ->
+      Child.says child "few collections\n";
+      Child.says child "the task got the exception\n";
+      Child.reports child "concord: nothing can resume this task any longer")
+
 let while_computing () =
   hung_with "sigquit" "computing" (fun child ->
       Child.says child "ready";
@@ -218,10 +248,11 @@ let off () =
 
 let mistakes () =
   hung_with "wait, stall=x,stall=-1,leaks,sigquit =" "counts" (fun child ->
-      Child.says child "1 threads, slow path";
+      Child.says child "3 threads, slow path";
       Child.ends child;
       let known =
-        "waits, leaks, trace, sigquit, sigusr2, strict, stall=SECONDS"
+        "waits, leaks, trace, sigquit, sigquit=json:FILE, sigusr2, strict, \
+         stall=SECONDS, slow=SECONDS"
       in
       strings "each produces one warning"
         [
@@ -248,6 +279,8 @@ let () =
           test "of the program's choice" asked_for;
           test "one thread for each" once_for_each;
           test "none, or none that can be blocked" wrong;
+          test "as JSON, to a file" json;
+          test "to no file" json_nowhere;
         ]
         @ Concord_test_proc.only "threads that do not block a signal"
             [ test "a thread that does not block it" too_late ] );
@@ -267,6 +300,7 @@ let () =
         @ Concord_test_proc.only "programs that are alone"
         @@ List.concat_map unless_instrumented
              [
+               test "lost, and others sleep often" lost_after_traffic;
                test "waits" (fun () -> alone "waits" "alone");
                test "sigquit" (fun () -> alone "sigquit" "alone");
                test "stall" (fun () -> alone "stall=60" "alone");
@@ -285,7 +319,7 @@ let () =
             test "waits" (fun () ->
                 counts ~debug:"waits" "1 threads, slow path");
             test "spaces" (fun () ->
-                counts ~debug:" leaks ," "1 threads, slow path");
+                counts ~debug:" leaks ," "3 threads, slow path");
             test "mistakes" mistakes;
           ] );
     ]

@@ -74,7 +74,7 @@ let[@inline never] or_report block resumer =
     && not (Others.may_wake ~asleep:0 || Others.handle_signals ())
   then
     if Leaks.is_of_loop block then begin
-      Leaks.before_sleep ();
+      Leaks.collect ();
       ignore (resumer (Error Leaks.Never_resumed) : bool)
     end
     else Leaks.report_last_thread resumer;

@@ -80,13 +80,17 @@ let cases =
         "eio, fiber 1 has waited";
         "in Promise.await of \"image\"";
         "depends on workers, job 1 of pool\n";
+        "Tasks that began or continued last in their threads";
+        "workers, job 1 of pool on domain 1 began ";
+        " s ago, and was forked here:";
+        "(Broken.computing_job.(fun))";
       ];
     no_cycle "busy loop in Eio"
       [
         "Woken, but not continued by their schedulers yet: 1 task";
         "eio, fiber 5 was woken";
         "in Mvar.take of \"box\"";
-        "Tasks that continued last in their threads";
+        "Tasks that began or continued last in their threads";
         "was resumed";
         "(Broken.stands_still.(fun).blocks)";
       ];
@@ -94,7 +98,7 @@ let cases =
       [
         "eio, fiber 5 was woken";
         "in Mvar.take of \"box\"";
-        "Tasks that continued last in their threads";
+        "Tasks that began or continued last in their threads";
         "(Broken.stands_still.(fun).blocks)";
       ];
     case "each needs two resources"
@@ -158,6 +162,7 @@ let cases =
     no_cycle "convoy"
       [
         "9 tasks of eio have waited";
+        "fiber 6, fiber 7, fiber 8";
         "in Mutex.lock of \"cache\"";
         "held by eio, fiber 5";
         "(Broken.convoy.looks_up)";
@@ -247,8 +252,38 @@ let says case () =
       in
       look ())
 
+(* Without a signal, while the rest of the program may continue. *)
+let slow (mode, says) () =
+  let case =
+    case mode ("these tasks have waited for more than 0.2 s." :: says)
+  in
+  Child.during ~debug:"slow=0.2" "broken.exe" mode (fun child ->
+      Child.says child "ready";
+      let report () = fault case (Child.so_far child) in
+      Check.eventually "the report" (fun () -> Option.is_none (report ())))
+
+let slow_cases =
+  [
+    ( "partly blocked",
+      [
+        "in Mutex.lock of \"accounts\"";
+        "held by eio, fiber 5";
+        "(Broken.partly_blocked.needs)";
+      ] );
+    ( "convoy",
+      [ "9 tasks of eio"; "in Mutex.lock of \"cache\""; "held by eio, fiber 5" ]
+    );
+    ( "resource never given back",
+      [ "in Pool.use of \"connections\" (1 in use of 1)"; "held by eio" ] );
+    ("Thread.join in Eio", [ "eio, fiber 5 was woken"; "of \"box\"" ]);
+  ]
+
 let () =
   Check.run "broken"
     [
       ("reports", List.map (fun case -> Check.test case.mode (says case)) cases);
+      ( "slow",
+        List.map
+          (fun ((mode, _) as case) -> Check.test mode (slow case))
+          slow_cases );
     ]

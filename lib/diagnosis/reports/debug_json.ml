@@ -1,4 +1,3 @@
-open Concord__diagnosis
 open Debug_report
 
 type t =
@@ -119,13 +118,14 @@ let wait stack
 
 let numbers waits = List (List.map (fun { number; _ } -> Int number) waits)
 
-let running stack { task = who; on_domain; runs_for; waited_at } =
+let running stack { task = who; on_domain; runs_for; waited_at; has_waited } =
   Object
     [
       ("task", task who);
       ("domain", Int on_domain);
       ("seconds", Seconds runs_for);
       ("at", stack waited_at);
+      ("has_waited", Bool has_waited);
     ]
 
 let of_report { cycles; behind; waits; woken; running = running_ } =

@@ -1,2 +1,0 @@
-module Reader = Reader
-module Writer = Writer
