@@ -1,29 +1,28 @@
 module File = Channel_file
+module Writer = Concord_buffered.Writer
 
 type out_channel = {
   sink : File.t;
-  out_size : int;
-  mutable pending : bytes;
-  mutable start : int;
-  mutable stop : int;
-      (** The bytes from [start] to here are not written yet. *)
-  mutable written_to : int;  (** The position in the file at [start]. *)
+  writer : Writer.t;
+  written_to : int ref;
+      (** The position in the file of the writer's first byte. *)
+  is_last : bool ref;  (** [true] in {!close_out}. *)
   mutable interrupted : bool;
       (** [true] if a task was writing when another one closed the channel. *)
 }
 
 let out_channel ?at ?standard fd =
   let sink = File.create ?standard fd in
-  {
-    sink;
-    (* Files have larger buffers, because each write to a file may need a worker. *)
-    out_size = (if File.is_file sink then 65536 else 16384);
-    pending = Bytes.empty;
-    start = 0;
-    stop = 0;
-    written_to = File.first_position sink at;
-    interrupted = false;
-  }
+  (* Files have larger buffers, because each write to a file may need a worker. *)
+  let size = if File.is_file sink then 65536 else 16384 in
+  let written_to = ref (File.first_position sink at) and is_last = ref false in
+  let write b pos len =
+    let n = File.write ~last:!is_last sink b pos len in
+    written_to := !written_to + n;
+    n
+  in
+  let writer = Writer.create ~size write in
+  { sink; writer; written_to; is_last; interrupted = false }
 
 let stdout = out_channel ~standard:true Unix.stdout
 let stderr = out_channel ~standard:true Unix.stderr
@@ -39,51 +38,30 @@ let open_out =
 let open_out_bin =
   open_out_gen [ Open_wronly; Open_creat; Open_trunc; Open_binary ] 0o666
 
-let unwritten t = t.stop - t.start
-
-let wrote t n =
-  t.start <- t.start + n;
-  t.written_to <- t.written_to + n
-
-let rec write_rest ~last t =
-  if unwritten t > 0 then begin
-    wrote t (File.write ~last t.sink t.pending t.start (unwritten t));
-    write_rest ~last t
-  end
-  else begin
-    t.start <- 0;
-    t.stop <- 0
-  end
-
-let write_all t =
-  try write_rest ~last:false t
+(* [f] writes. *)
+let noting_interruption t f =
+  try f ()
   with e ->
     let backtrace = Printexc.get_raw_backtrace () in
     if File.is_closed t.sink then t.interrupted <- true;
     Printexc.raise_with_backtrace e backtrace
 
+let write_all t = noting_interruption t (fun () -> Writer.flush t.writer)
+
 let rec write_now t =
-  if unwritten t > 0 then begin
-    let n = File.write_now t.sink t.pending t.start (unwritten t) in
-    wrote t n;
+  if Writer.length t.writer > 0 then begin
+    let n = Writer.view t.writer (File.write_now t.sink) in
+    t.written_to := !(t.written_to) + n;
+    Writer.consume t.writer n;
     if n > 0 then write_now t
   end
 
 let writing t f = File.locked t.sink f
 
-let rec add t s pos len =
-  if len > 0 then begin
-    if Bytes.length t.pending = 0 then t.pending <- Bytes.create t.out_size;
-    if t.stop = t.out_size then write_all t;
-    let n = Int.min len (t.out_size - t.stop) in
-    Bytes.blit_string s pos t.pending t.stop n;
-    t.stop <- t.stop + n;
-    add t s (pos + n) (len - n)
-  end
-
 let output_substring t s pos len =
   Io.check "output_substring" (String.length s) pos len;
-  writing t (fun () -> add t s pos len)
+  writing t @@ fun () ->
+  noting_interruption t (fun () -> Writer.substring t.writer s pos len)
 
 let output_string t s = output_substring t s 0 (String.length s)
 
@@ -107,14 +85,14 @@ let output_value t v = output_string t (Marshal.to_string v [])
 let flush t =
   if not (File.is_closed t.sink) then writing t (fun () -> write_all t)
 
-let pos_out t = t.written_to + unwritten t
+let pos_out t = !(t.written_to) + Writer.length t.writer
 
 let seek_out t position =
   writing t @@ fun () ->
   write_all t;
-  if position <> t.written_to then begin
+  if position <> !(t.written_to) then begin
     File.seek t.sink position;
-    t.written_to <- position
+    t.written_to := position
   end
 
 let out_channel_length t = writing t (fun () -> File.length t.sink)
@@ -124,7 +102,7 @@ let set_binary_mode_out (_ : out_channel) (_ : bool) = ()
    the peer, the peer may never read, so this task doesn't wait for it too. *)
 let write_last t =
   write_now t;
-  let left = unwritten t in
+  let left = Writer.length t.writer in
   if left > 0 && t.interrupted && not (File.is_file t.sink) then
     raise
       (Sys_error
@@ -132,7 +110,8 @@ let write_last t =
             "Concord_aio.close_out: %d bytes were not written, because another \
              task was waiting to write when the channel was closed"
             left));
-  write_rest ~last:true t
+  t.is_last := true;
+  Writer.flush t.writer
 
 let close_out t =
   if File.shut t.sink then

@@ -38,6 +38,7 @@ let all =
       Bench_workers.group;
       Bench_blocking.group;
       Bench_local.group;
+      Bench_buffered.group;
       Bench_policy.group;
     ]
 

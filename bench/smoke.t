@@ -1048,6 +1048,10 @@ These rows are measured:
   local local-wait bound fifo ns
   local local-wait unbound eio ns
   local local-wait bound eio ns
+  buffered buffered-lines eio domain ns
+  buffered buffered-lines concord domain ns
+  buffered buffered-pipe stdlib domain ns
+  buffered buffered-pipe concord domain ns
   policy policy-tree concord fifo ns
   policy policy-tree concord policies-fifo ns
   policy policy-tree concord policies-lifo ns

@@ -33,7 +33,7 @@ export PATH=$bin:$PATH
 
 cd "$top"
 dune build --root . --no-print-directory --build-dir "$build" \
-  --only-packages concord,concord-core,concord-suspend,concord-generator,concord-schedulers,concord-testkit \
+  --only-packages concord,concord-buffered,concord-core,concord-suspend,concord-generator,concord-schedulers,concord-testkit \
   @test/unit/all @test/lin/all @test/generator/all @test/schedulers/all ./test/testkit/operation/test_contract.exe
 
 # Up to OCaml 5.4.1, an effect that is performed under a handler but handled by none corrupts the heap in bytecode

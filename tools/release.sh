@@ -20,7 +20,7 @@ say "checking the sources"
 for file in README.md CHANGES.md LICENSE dune-project; do [ -s "$file" ] || die "$file is missing or empty"; done
 [ ! -e .git ] || die "the archive would contain .git"
 # The packages, in an order in which they can be installed.
-packages="concord-suspend concord-core concord concord-generator concord-schedulers concord-testkit ppx_concord concord-eio concord-domainslib concord-trace concord-aio concord-lwt concord-async concord-picos concord-miou"
+packages="concord-suspend concord-core concord concord-buffered concord-generator concord-schedulers concord-testkit ppx_concord concord-eio concord-domainslib concord-trace concord-aio concord-lwt concord-async concord-picos concord-miou"
 [ "$(printf '%s.opam\n' $packages | sort)" = "$(ls -- *.opam)" ] || die "the opam files and the list of packages in tools/release.sh differ"
 # The packages of a checkout must not depend on Async, Picos or Miou, which are only depopts there. So installing all packages
 # of a checkout doesn't install them.

@@ -31,7 +31,7 @@ test_on() {
   esac
   say "OCaml $1: testing only the packages that adapt no library"
   dune build --build-dir "$top/_build-$1" \
-    --only-packages concord,concord-core,concord-suspend,concord-generator,concord-schedulers,concord-testkit \
+    --only-packages concord,concord-buffered,concord-core,concord-suspend,concord-generator,concord-schedulers,concord-testkit \
     @lib/all @generator/all @schedulers/all @testkit/all @runtest
 }
 

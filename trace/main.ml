@@ -291,6 +291,20 @@ let description =
       "You don't need to change the program, or link it differently. The \
        command adds $(b,trace) to CONCORD_DEBUG and turns on the events of \
        OCaml's runtime. Programs that your program starts are traced too.";
+    `S "WAITS";
+    `P
+      "With $(b,--waits), the command prints which tasks of a running process \
+       wait in Concord's operations, with the lines of the program. Nobody has \
+       to prepare the process. The command reads its memory, and stops it for \
+       some milliseconds, but sends no signal. It needs Linux on x86-64, a \
+       program of OCaml 5.3 to 5.5 in native code, and the right to trace the \
+       process (root, or the user of the process; in a container the \
+       capability SYS_PTRACE).";
+    `P
+      "It doesn't know the names of tasks, holders, cycles and times. For \
+       these, start the program with CONCORD_DEBUG=sigquit. A wait that is the \
+       last call of its function has no line. A wait whose task was dropped is \
+       listed until the garbage collector finds it.";
     `S "SIGNALS";
     `P
       "The command passes SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2 on to the \
@@ -301,11 +315,12 @@ let description =
     `P
       "The exit status of the program, or 128 plus the number of the signal \
        that ended it. 127 means that the program can't be run, or the process \
-       can't be traced. 125 means that a file can't be written, and 124 that \
-       the arguments are wrong.";
+       can't be traced or read. 125 means that a file can't be written, and \
+       124 that the arguments are wrong.";
     `S Manpage.s_examples;
     `Pre "$(cmd) -o server.json --html server.html ./server.exe --port 8080";
     `Pre "$(cmd) --last 30 --html now.html --pid 4711";
+    `Pre "$(cmd) --waits 4711";
   ]
 
 let print_waits pid =

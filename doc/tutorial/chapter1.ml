@@ -29,4 +29,4 @@ let with_clock f =
 let () =
   with_pool @@ fun pool ->
   Eio_main.run @@ fun _ ->
-  with_clock (fun () -> Workers.run pool (fun () -> primes_below 50_000))
+  with_clock (fun () -> Workers.run pool (fun () -> primes_below 1_000_000))

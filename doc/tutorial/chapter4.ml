@@ -80,6 +80,6 @@ let () =
   let quick, _ = post jobs 10 in
   Work_queue.close jobs;
   Eio.Fiber.both
-    (fun () -> work pool ~limit:0.5 jobs)
+    (fun () -> work pool ~limit:1. jobs)
     (fun () -> give_up unwanted ticket);
   List.iter print [ slow; unwanted; quick ]

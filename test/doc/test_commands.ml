@@ -12,6 +12,7 @@ let toplevel = Not "it waits for input; test_pasting pastes the examples"
 let site = Not "it makes the whole site; the tests check its pages one by one"
 let of_readme = Run ("examples/commands/test_readmes.ml", "Shown_commands.run")
 let trace = Run ("test/trace/command.t", "concord-trace --no-table --html")
+let outside = Run ("doc/diagnosis/outside.ml", "--waits")
 let attach = Run ("test/trace/command.t", "--pid $process")
 let demo = Run ("examples/fib_server/demo/demo.t", "demo.exe")
 let sigquit = Run ("doc/diagnosis/dune", "./withdrawn.exe sigquit")
@@ -28,11 +29,14 @@ let table =
         ("./dev utop", toplevel);
         ("./dev doc", site);
         ("CONCORD_DEBUG=sigquit ./program", sigquit);
+        ("concord-trace --waits PID", outside);
       ] );
     ( "doc/decisions.mld",
       [
         ("./dev bench mvar suspend --quick", benchmark);
         ("./dev bench threads --quick", benchmark);
+        ( "./dev test --compiler 5.3",
+          Not "it runs the tests themselves, on another compiler" );
       ] );
     ( "doc/design.mld",
       [ ("./dev mutate", Run ("test/tools/mutate.t", "mutate")) ] );
@@ -45,6 +49,7 @@ let table =
         ("concord-trace --pid", attach);
         ("kill -QUIT PID", Run ("doc/diagnosis/reports.ml", "Sys.sigquit"));
         ("concord-trace --pid PID", attach);
+        ("concord-trace --waits PID", outside);
         ( "gdb -p PID -batch -ex 'thread apply all backtrace'",
           Not "gdb's own command, tried by hand" );
       ] );
@@ -143,6 +148,7 @@ let table =
         ( "concord-trace -o server.json --html server.html ./server.exe --port \
            8080",
           trace );
+        ("concord-trace --waits 4711", outside);
         ("concord-trace --help", Not "Cmdliner makes this output");
         ("./dev exec concord-trace readme", trace);
         ("./dev demo --html demo.html", demo);
@@ -152,6 +158,7 @@ let table =
         ("concord-trace ./my_program", trace);
         ("concord-trace -o timeline.json ./my_program", trace);
         ("concord-trace --html timeline.html ./my_program", trace);
+        ("concord-trace --waits PID", outside);
       ] );
   ]
 

@@ -76,7 +76,7 @@ fi
 say "building, which takes minutes the first time, because the compiler is instrumented too"
 # The build may already run some of the tests, so reports are off until it has ended.
 TSAN_OPTIONS=report_bugs=0 dune build --root . --no-print-directory --build-dir "$build" \
-  --only-packages concord,concord-core,concord-suspend,concord-generator,concord-schedulers,concord-testkit,concord-aio "${targets[@]}"
+  --only-packages concord,concord-buffered,concord-core,concord-suspend,concord-generator,concord-schedulers,concord-testkit,concord-aio "${targets[@]}"
 
 rm -rf "$reports"
 mkdir "$reports"

@@ -56,14 +56,12 @@ let is_domain t word =
 let note_domain t address =
   if not (List.mem address t.domains) then t.domains <- address :: t.domains
 
-let is_unused t address =
-  is_young t address
-  && not
-       (List.exists
-          (fun domain ->
-            let word i = word t (domain + (8 * i)) in
-            is_domain t word && address >= word 0 && address < word 2)
-          t.domains)
+let is_in_use t young =
+  List.exists
+    (fun domain ->
+      let word i = word t (domain + (8 * i)) in
+      is_domain t word && young >= word 0 && young < word 2)
+    t.domains
 
 (* --- Blocks ----------------------------------------------------------------------- *)
 
@@ -115,4 +113,8 @@ let code t v =
   if arity <= 1 then word t v else word t (v + 16)
 
 let colours = 0x300
-let is_garbage t v = is_unused t v || header t v land colours = t.garbage
+
+(* Blocks in the minor heap have no colour. *)
+let is_garbage t v =
+  if is_young t v then not (is_in_use t v)
+  else header t v land colours = t.garbage

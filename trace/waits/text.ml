@@ -99,7 +99,6 @@ let of_found pid { Finder.waits = found; unseen } =
     "\n\
      This was read from outside, where the names of tasks, holders, cycles and \
      times\n\
-     are not known. For these, start the program with CONCORD_DEBUG=sigquit, \
-     and use\n\
-     kill -QUIT.\n";
+     are unknown. A program that you start with CONCORD_DEBUG=sigquit reports \
+     them.\n";
   Buffer.contents buffer

@@ -2,10 +2,10 @@ A reader who does what the pages say gets files that dune builds in its default 
 a warning, and programs with the output that the pages show.
 
   $ . ../project.sh
-  $ install concord concord-core concord-suspend concord-eio concord-lwt
+  $ install concord concord-core concord-suspend concord-eio concord-lwt concord-testkit
   $ follow() {
   >   ../../support/follow/follow.exe "$1" "$2"
-  >   ls -d "$2"/[0-9]* | wc -l
+  >   find "$2" -name expected | wc -l
   > }
   $ follow ../../../doc/tutorial.mld tutorial
   10
@@ -13,6 +13,8 @@ a warning, and programs with the output that the pages show.
   5
   $ follow ../../../README.md readme
   1
+  $ follow ../../../doc/schedulers.mld schedulers
+  0
   $ build
   $ for folder in */[0-9]*; do
   >   command=$(cat "$folder/command")

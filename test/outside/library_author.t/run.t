@@ -6,7 +6,7 @@ adapters, and the library, and its mutexes and promises are the library's.
   $ build test/threads.exe
   $ run test/threads
   threads: true
-  $ install concord concord-aio concord-eio concord-lwt
+  $ install concord concord-aio concord-buffered concord-eio concord-lwt
   $ build test/hosts.exe
   $ run test/hosts
   Eio: others ran meanwhile

@@ -2,8 +2,8 @@
 
    [follow PAGE FOLDER] writes each state whose output the page shows: FOLDER/1, FOLDER/2 and so
    on have the files, and besides them the file "command", which the page says to run, and the
-   file "expected", with the output. The files that the page offers for download are in
-   FOLDER/downloads.
+   file "expected", with the output. FOLDER/end has the files at the end of the page. Those that
+   the page offers for download are in FOLDER/downloads.
 
    The end of the text above a block says what to do with it:
 
@@ -277,8 +277,11 @@ let write file lines =
 
 let ( / ) = Filename.concat
 
+let write_files folder state =
+  List.iter (fun (name, lines) -> write (folder / name) lines) state.files
+
 let write_state folder state ~command ~expected =
-  List.iter (fun (name, lines) -> write (folder / name) lines) state.files;
+  write_files folder state;
   write (folder / "command") [ command ];
   write (folder / "expected") expected
 
@@ -296,6 +299,9 @@ let rec downloads text =
       let last = String.index_from text first '}' in
       String.sub text first (last - first)
       :: downloads (String.sub text last (String.length text - last))
+
+(* What a reader types into a toplevel doesn't belong to a file. *)
+let is_session lines = List.exists (starts "# ") lines
 
 let continues text =
   Option.map
@@ -335,7 +341,8 @@ let () =
               (folder / string_of_int !shown)
               !state ~command ~expected:lines
         | Some instruction -> state := perform !state lines instruction
-        | None when kind = "ocaml" || kind = "dune" ->
+        | None when (kind = "ocaml" || kind = "dune") && not (is_session lines)
+          ->
             fail "%s: nothing says where this belongs:\n%s" page
               (String.concat "\n" lines)
         | None -> ())
@@ -344,4 +351,5 @@ let () =
     (fun section ->
       if List.exists has_instruction section then List.iter follow section)
     (sections (parts ~markdown lines));
-  if !shown = 0 then fail "%s shows no output" page
+  if !state.files = [] then fail "%s says nothing to save" page;
+  write_files (folder / "end") !state

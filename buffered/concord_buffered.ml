@@ -1,0 +1,2 @@
+module Reader = Reader
+module Writer = Writer
