@@ -284,7 +284,12 @@ let script ~index ~synonyms:text pages =
   let urls =
     List.map Page.url pages @ List.map (fun entry -> entry.url) entries
   in
-  let numbers list = `List (List.rev_map (fun n -> `Int n) list) in
+  (* A list of entries has the distances between them, because these are shorter. *)
+  let numbers list =
+    List.sort Int.compare list
+    |> List.fold_left_map (fun last n -> (n, `Int (n - last))) 0
+    |> fun (_, distances) -> `List distances
+  in
   let json =
     `Assoc
       [

@@ -160,7 +160,13 @@ const search = document.querySelector('.search')
   const input = search.querySelector('input'), list = search.querySelector('ol')
   search.hidden = false
   let ready
-  const prepare = () => ready = ready || load('search.js').then(() => { vocabulary = Object.keys(searched.words) })
+  // The index has the distances between the entries of a word.
+  const open = () => {
+    for (const lists of Object.values(searched.words))
+      for (const list of lists) for (let i = 1; i < list.length; i++) list[i] += list[i - 1]
+    vocabulary = Object.keys(searched.words)
+  }
+  const prepare = () => ready = ready || load('search.js').then(open)
   const close = () => list.replaceChildren()
   const show = async () => {
     await prepare()
