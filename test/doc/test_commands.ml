@@ -105,6 +105,8 @@ let table =
         ( "./dev test test_eio_host_unlinked test_pool_host",
           Not "these are tests themselves" );
       ] );
+    ( "examples/drivers/README.md",
+      [ ("./dev test test_drivers", Not "it is a test itself") ] );
     ( "examples/ftp/README.md",
       [
         ( "mkdir -p files/upload && ./dev exec ftp --root files --port 2121",

@@ -1,0 +1,48 @@
+(** Cohttp in direct style, for tasks of all hosts and domains. *)
+
+module IO : Cohttp.S.IO with type 'a t = 'a and type conn = Socket.t
+
+(** Requests to one server, over connections that tasks share. *)
+module Client : sig
+  type t
+
+  val create : ?connections:int -> Unix.sockaddr -> t
+  (** [create address] is a client with up to [connections], 10 by default,
+      which are made when they are needed and kept for the next request. *)
+
+  (** Each request suspends the calling task until the whole answer has come. If
+      it is cancelled, its connection is closed. *)
+  val call :
+    t ->
+    ?headers:Http.Header.t ->
+    ?body:string ->
+    ?chunked:bool ->
+    Http.Method.t ->
+    Uri.t ->
+    Http.Response.t * string
+  (** [call t meth uri] is the answer to a request, with its body.
+
+      - {b Suspends} until the whole answer has come.
+      - {b Cancelled} meanwhile, it closes the connection, because the answer is
+        still on its way. *)
+
+  val get : t -> ?headers:Http.Header.t -> Uri.t -> Http.Response.t * string
+
+  val connections : t -> int
+  (** [connections t] is the number of open connections. *)
+
+  val close : t -> unit
+end
+
+val serve :
+  ?around:(Unix.file_descr -> (unit -> unit) -> unit) ->
+  Unix.file_descr ->
+  (Http.Request.t -> body:string -> Http.Response.t * string) ->
+  unit
+(** [serve socket answer] accepts connections on the listening [socket], with a
+    task of the caller's host for each, and answers their requests. It ends only
+    by being cancelled. An exception of [answer] becomes an answer with the
+    status 500.
+
+    [around fd f] calls [f ()], which serves one connection, for example to
+    count it. *)
