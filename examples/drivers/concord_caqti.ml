@@ -1,4 +1,5 @@
 open Concord
+open Concord_buffered
 open Caqti_platform
 
 type Caqti.Error.msg += Unix_error of Unix.error * string * string
@@ -94,13 +95,13 @@ module Net = struct
   module Socket = struct
     type t = Socket.t
 
-    let output_char t c = Socket.write t (String.make 1 c)
-    let output_string = Socket.write
-    let flush = Socket.flush
-    let input_char t = (Socket.really_read t 1).[0]
+    let output_char (t : t) c = Writer.char t.writer c
+    let output_string (t : t) s = Writer.string t.writer s
+    let flush (t : t) = Writer.flush t.writer
+    let input_char (t : t) = Reader.char t.reader
 
-    let really_input t bytes first n =
-      Bytes.blit_string (Socket.really_read t n) 0 bytes first n
+    let really_input (t : t) bytes first n =
+      Bytes.blit_string (Reader.take t.reader n) 0 bytes first n
 
     let close = Socket.close
   end

@@ -1,4 +1,7 @@
 open Concord
+open Concord_buffered
+
+let longest = 1_000_000
 
 module IO = struct
   type 'a t = 'a
@@ -8,12 +11,25 @@ module IO = struct
 
   let ( >>= ) v f = f v
   let return v = v
-  let refill = Socket.refill
-  let with_input_buffer = Socket.with_buffer
-  let read_line = Socket.line
-  let read = Socket.read
-  let write = Socket.write
-  let flush = Socket.flush
+  let refill (ic : ic) = if Reader.refill ic.reader then `Ok else `Eof
+
+  let with_input_buffer (ic : ic) ~f =
+    let parse b pos len = f (Bytes.unsafe_to_string b) ~pos ~len in
+    let v, used = Reader.view ic.reader parse in
+    Reader.consume ic.reader used;
+    v
+
+  let read_line (ic : ic) =
+    match Reader.line ~max:longest ic.reader with
+    | line -> Some line
+    | exception End_of_file -> None
+
+  let read (ic : ic) n =
+    if Reader.at_end ic.reader then ""
+    else Reader.take ic.reader (Int.min n (Reader.length ic.reader))
+
+  let write (oc : oc) s = Writer.string oc.writer s
+  let flush (oc : oc) = Writer.flush oc.writer
 end
 
 module Request = Cohttp.Request.Private.Make (IO)
@@ -50,7 +66,7 @@ module Client = struct
     Request.write ~flush:false
       (fun writer -> if body <> "" then Request.write_body writer body)
       request socket;
-    Socket.flush socket
+    IO.flush socket
 
   let receive socket meth =
     match Response.read socket with
@@ -117,7 +133,7 @@ let rec answer_all socket answer =
       Response.write ~flush:false
         (fun writer -> Response.write_body writer text)
         response socket;
-      Socket.flush socket;
+      IO.flush socket;
       if Http.Request.is_keep_alive request then answer_all socket answer
 
 let serve ?(around = fun _ f -> f ()) listening answer =

@@ -1,4 +1,9 @@
 open Concord
+open Concord_buffered
+
+(* The server's own limits for a text and for the elements of a list are higher. *)
+let longest = 1_000_000
+let largest = 64_000_000
 
 type t = Socket.t Pool.t
 
@@ -18,16 +23,21 @@ let create ?(connections = 10) ?(patience = 5.) address =
   Pool.create ~name:"redis" ~dispose:Socket.close connections
     (connect ~patience address)
 
-let send socket words =
+let send writer words =
   let word w = Printf.sprintf "$%d\r\n%s\r\n" (String.length w) w in
-  Socket.write socket (Printf.sprintf "*%d\r\n" (List.length words));
-  List.iter (fun w -> Socket.write socket (word w)) words;
-  Socket.flush socket
+  Writer.string writer (Printf.sprintf "*%d\r\n" (List.length words));
+  List.iter (fun w -> Writer.string writer (word w)) words;
+  Writer.flush writer
 
-let rec receive socket =
-  match Socket.line socket with
-  | None | Some "" -> raise End_of_file
-  | Some line -> (
+let number text =
+  match int_of_string_opt text with
+  | Some n when n <= largest -> n
+  | _ -> failwith ("Concord_redis: too large, or no number: " ^ text)
+
+let rec receive reader =
+  match Reader.line ~max:longest reader with
+  | "" -> failwith "Concord_redis: the server answers with an empty line"
+  | line -> (
       let rest = String.sub line 1 (String.length line - 1) in
       match line.[0] with
       | '+' -> Text rest
@@ -35,16 +45,16 @@ let rec receive socket =
       | ':' -> Number (int_of_string rest)
       | ('$' | '*') when rest = "-1" -> Nil
       | '$' ->
-          let n = int_of_string rest in
-          let text = Socket.really_read socket (n + 2) in
+          let n = number rest in
+          let text = Reader.take reader (n + 2) in
           Text (String.sub text 0 n)
-      | '*' -> List (List.init (int_of_string rest) (fun _ -> receive socket))
+      | '*' -> List (List.init (number rest) (fun _ -> receive reader))
       | _ -> failwith ("Concord_redis: the server answers " ^ line))
 
 let command t words =
-  Pool.use t (fun socket ->
-      send socket words;
-      receive socket)
+  Pool.use t (fun { Socket.reader; writer; _ } ->
+      send writer words;
+      receive reader)
 
 let connections = Pool.size
 let close = Pool.close
