@@ -242,11 +242,11 @@ let origin s k =
     forked_at = get_callstack k Forks.max_frames;
   }
 
-(* This allocation puts the polling point inside the exception handler. *)
+(* The polling point is inside the exception handler. *)
 let[@inline never] perform_observed (type a) s (e : a Effect.t)
     (k : (a, unit) continuation) =
   match
-    ignore (Sys.opaque_identity (ref ()) : unit ref);
+    Sys.poll_actions ();
     if Forks.are_observed () then
       match e with
       | Fork f -> (Fork (forked s (origin s k) f) : a Effect.t)

@@ -104,15 +104,12 @@ let rec work s =
 (* Before the first turn, there is nothing to unwind. *)
 let has_started s = s.first_ready > 0
 
-(* This allocation is a polling point. *)
-let poll () = ignore (Sys.opaque_identity (ref ()) : unit ref)
-
 (* The call of [turns] is not the last thing, for the reason at [surely]. *)
 let rec turns s =
   match
     continue_current s;
     if is_native s then work s;
-    poll ()
+    Sys.poll_actions ()
   with
   | () -> ()
   | exception e when has_started s ->

@@ -134,6 +134,11 @@ let state free first rare =
   else if all - free <= few then few_taken (all - free)
   else idle free
 
+(* The same without a call, if a task waits. *)
+let[@inline] with_first free first rare =
+  if Waiters.is_empty first then state free first rare
+  else { free; first; rare }
+
 let make ?(in_order = false) free =
   Atomic.make (state free Waiters.empty (rarely { plain with in_order }))
 
@@ -216,7 +221,7 @@ let passed request s =
       w.arg.amount = request.amount
       && w.arg.owner == Holders.unknown
       && not (Nudge.is_due w.arg.comes)
-    then state 0 (Waiters.tail s.first) plain
+    then with_first 0 (Waiters.tail s.first) plain
     else s
   else s
 
@@ -294,7 +299,7 @@ and then_serve = Step.Then serve
 let queue change (w : (request, unit) Waiter.t) { free; first; rare } =
   if w.arg.aside then
     state free first (rarely { rare with second = change rare.second w })
-  else state free (change first w) rare
+  else with_first free (change first w) rare
 
 (* The task was nudged, but comes in vain. It waits again, so it is no longer counted in
    [promised]. *)
