@@ -113,27 +113,35 @@ function meant(word) {
   if (Object.hasOwn(searched.words, word)) found.set(word, 10)
   const singular = word.replace(/s$/, '')
   if (singular !== word && Object.hasOwn(searched.words, singular)) found.set(singular, 8)
-  for (const other of vocabulary) if (other.startsWith(word) && other !== word) found.set(other, 4 * word.length / other.length)
-  if (found.size === 0 && word.length > 3) for (const other of vocabulary) if (isTypo(word, other)) found.set(other, 3)
+  // A name with a dot is for those who type one.
+  const others = vocabulary.filter(other => word.includes('.') || !other.includes('.'))
+  for (const other of others) if (other.startsWith(word) && other !== word) found.set(other, 4 * word.length / other.length)
+  if (found.size === 0 && word.length > 3) for (const other of others) if (isTypo(word, other)) found.set(other, 3)
   return found
 }
 
+// They say nothing about what is asked for.
+const idle = new Set('a an and can do does for from how i in is it my of on one the to what when why with'.split(' '))
+
 function find(query) {
   // If there is no Semaphore.acquire, what has both words is found.
-  const words = asked(query).flatMap(word => word.includes('.') && meant(word).size === 0 ? word.split('.').filter(part => part) : [word])
+  const all = asked(query).flatMap(word => word.includes('.') && meant(word).size === 0 ? word.split('.').filter(part => part) : [word])
+  const telling = all.filter(word => !idle.has(word)), words = telling.length ? telling : all
   if (words.length === 0) return []
   const scores = new Map(), has = new Map()
   words.forEach((word, i) => {
     const best = new Map()
     for (const [other, fit] of meant(word)) {
       const [titles, texts] = searched.words[other]
+      // A rare word says more than a common one.
+      const rare = Math.log(2 + searched.entries.length / (titles.length + texts.length))
       for (const n of titles) {
         // A whole title, or the end of a name, is what the reader types.
         const title = searched.entries[n][0].toLowerCase()
         const whole = title === other ? 6 : title.endsWith('.' + other) ? 5 : 1
-        best.set(n, Math.max(best.get(n) || 0, 3 * fit * whole))
+        best.set(n, Math.max(best.get(n) || 0, 3 * fit * whole * rare))
       }
-      for (const n of texts) best.set(n, Math.max(best.get(n) || 0, fit))
+      for (const n of texts) best.set(n, Math.max(best.get(n) || 0, fit * rare))
     }
     for (const [n, score] of best) {
       scores.set(n, (scores.get(n) || 0) + score)
