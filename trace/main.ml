@@ -3,9 +3,10 @@
 open Concord_trace
 
 type options = {
-  perfetto : string;
+  perfetto : string option;
   html : string option;
   last : float option;
+  most : int;
   table : bool;
   program : string;
   args : string list;
@@ -27,15 +28,21 @@ let seconds_to_begin = 5.
    rest needs a bound. *)
 let most_rests = 100
 
-let follow recorder { table; program; last; pid; _ } =
+let follow recorder { table; program; last; most; pid; _ } =
   let board = Board.create ~table ~program recorder in
   let last_ns = Option.map (fun s -> Float.to_int (s *. 1e9)) last in
-  let kept = Kept.create ?last_ns () in
+  let kept = Kept.create ?last_ns ~most () in
   let take item =
     Kept.add kept item;
     Board.add board item
   in
-  let rec rest n = if Recorder.poll recorder take && n > 0 then rest (n - 1) in
+  (* After all rings were read, because they aren't in the order of time. *)
+  let poll () =
+    let is_more = Recorder.poll recorder take in
+    Kept.trim kept;
+    is_more
+  in
+  let rec rest n = if poll () && n > 0 then rest (n - 1) in
   let began = Unix.gettimeofday () in
   let is_refused () =
     Option.is_some pid
@@ -50,7 +57,7 @@ let follow recorder { table; program; last; pid; _ } =
       end
       else Recorder.ended recorder
     in
-    let is_more = Recorder.poll recorder take in
+    let is_more = poll () in
     match status with
     | None ->
         Board.show board;
@@ -117,9 +124,19 @@ let write_files options recorder kept profile =
   let timeline = Timeline.make ?from_ns:(Kept.from_ns kept) (Kept.items kept)
   and names = Recorder.names recorder in
   let lost = Recorder.lost recorder in
-  write options.perfetto (fun channel ->
-      Perfetto.write channel ~names ~lost timeline);
-  say "%s can be opened in https://ui.perfetto.dev" options.perfetto;
+  Option.iter
+    (fun ns ->
+      say
+        "there were more than %d events, so the files have only the last %.1f \
+         s. The sums count the whole run. Give --most for more"
+        options.most
+        (float ns *. 1e-9))
+    (Kept.cut_to_ns kept);
+  Option.iter
+    (fun path ->
+      write path (fun channel -> Perfetto.write channel ~names ~lost timeline);
+      say "%s can be opened in https://ui.perfetto.dev" path)
+    options.perfetto;
   Option.iter
     (fun path ->
       let title = Filename.basename options.program in
@@ -169,7 +186,7 @@ let trace options =
   match
     if Option.is_none options.pid then
       ignore (Recorder.find options.program : string);
-    check options.perfetto;
+    Option.iter check options.perfetto;
     Option.iter check options.html;
     start options
   with
@@ -199,12 +216,11 @@ open Cmdliner
 let perfetto =
   let doc =
     "Write the trace to $(docv). You can open it in Perfetto \
-     (https://ui.perfetto.dev) and in chrome://tracing."
+     (https://ui.perfetto.dev) and in chrome://tracing. Without $(b,--html), \
+     the default is concord-trace.json."
   in
   Arg.(
-    value
-    & opt string "concord-trace.json"
-    & info [ "o"; "output" ] ~docv:"FILE" ~doc)
+    value & opt (some string) None & info [ "o"; "output" ] ~docv:"FILE" ~doc)
 
 let html =
   let doc =
@@ -228,6 +244,22 @@ let last =
      program for days. The sums of waiting times still count the whole run."
   in
   Arg.(value & opt (some seconds) None & info [ "last" ] ~docv:"SECONDS" ~doc)
+
+let most =
+  let number =
+    let parse text =
+      match int_of_string_opt text with
+      | Some n when n > 0 -> Ok n
+      | Some _ | None ->
+          Error (`Msg (Printf.sprintf "%S is not a positive number" text))
+    in
+    Arg.conv (parse, fun ppf -> Format.fprintf ppf "%d")
+  in
+  let doc =
+    "Write at most about $(docv) events, the last ones, so that the files can \
+     be opened. The sums of waiting times still count the whole run."
+  in
+  Arg.(value & opt number 150_000 & info [ "most" ] ~docv:"EVENTS" ~doc)
 
 let no_table =
   let doc = "Show no table, neither while the program runs nor at the end." in
@@ -333,9 +365,13 @@ let print_waits pid =
       127
 
 let command =
-  let run perfetto html last no_table pid waits signal command_line =
+  let run perfetto html last most no_table pid waits signal command_line =
+    let perfetto =
+      if Option.is_some perfetto || Option.is_some html then perfetto
+      else Some "concord-trace.json"
+    in
     let options program args pid =
-      { perfetto; html; last; table = not no_table; program; args; pid }
+      { perfetto; html; last; most; table = not no_table; program; args; pid }
     in
     match (command_line, pid) with
     | [], None when Option.is_some waits -> `Ok (print_waits (Option.get waits))
@@ -352,14 +388,23 @@ let command =
     (Cmd.info "concord-trace" ~doc ~exits:[] ~man:description)
     Term.(
       ret
-        (const run $ perfetto $ html $ last $ no_table $ pid $ waits $ signal
-       $ command_line))
+        (const run $ perfetto $ html $ last $ most $ no_table $ pid $ waits
+       $ signal $ command_line))
 
 (* Options after PROGRAM belong to the program. Cmdliner would take them for the command's, so
    this inserts "--" before PROGRAM. *)
 let with_dashes argv =
   let takes_value =
-    [ "-o"; "--output"; "--html"; "--last"; "--pid"; "--waits"; "--signal" ]
+    [
+      "-o";
+      "--output";
+      "--html";
+      "--last";
+      "--most";
+      "--pid";
+      "--waits";
+      "--signal";
+    ]
   in
   let rec from = function
     | [] -> []

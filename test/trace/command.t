@@ -133,6 +133,22 @@ It can attach to a running process, more than once, if that process has called o
   $ cat told
   concord-trace: attached.json can be opened in https://ui.perfetto.dev
   $ [ "$(grep -c '"structure":"back"' attached.json)" -gt 10 ]
+
+If the command was killed, the process notices that nobody reads, and stops by itself.
+
+  $ concord-trace --no-table -o attached.json --pid $process 2> /dev/null &
+  $ command=$!
+  $ while [ ! -e seen ]; do sleep 0.01; done
+  $ kill -KILL $command
+  $ wait $command 2> /dev/null
+  [137]
+  $ touch -d '10 seconds ago' $process.reader
+  $ while [ -e seen ]; do sleep 0.01; done
+  $ attach
+  $ cat told
+  concord-trace: attached.json can be opened in https://ui.perfetto.dev
+  $ ls *.reader 2> /dev/null
+  [2]
   $ touch enough
   $ wait $process
 

@@ -329,6 +329,27 @@ let last_seconds () =
      Kept.add all (resumed ~at:(at 1000) 1 (task 1));
      texts all)
 
+(* Of too many items the oldest are dropped, but not what is still open. *)
+let at_most () =
+  let kept = Kept.create ~most:100 () in
+  Kept.add kept (suspended ~at:1 0 (task 0));
+  for i = 1 to 1_000 do
+    let at = i * second / 100 in
+    Kept.add kept (suspended ~at i (task 1));
+    Kept.add kept (resumed ~at:(at + 1) i (task 1));
+    if i mod 50 = 0 then Kept.trim kept
+  done;
+  let texts = texts kept in
+  Check.yes "not too many" (List.length texts <= 101);
+  Check.yes "not too few" (List.length texts > 80);
+  Check.strings "the oldest" [ "suspended 0" ] [ List.hd texts ];
+  Check.yes "the newest" (List.mem "resumed 1000" texts);
+  Check.yes "it is said" (Option.is_some (Kept.cut_to_ns kept));
+  let all = Kept.create ~most:100 () in
+  Kept.add all (suspended ~at:1 0 (task 0));
+  Kept.trim all;
+  Check.yes "nothing is said" (Option.is_none (Kept.cut_to_ns all))
+
 (* The waits of a day take as much memory as those of some seconds. *)
 let a_day () =
   let kept = Kept.create ~last_ns:(8 * second) () in
@@ -385,6 +406,7 @@ let () =
       ( "the last seconds",
         [
           Check.test "unfinished tasks and waits" last_seconds;
+          Check.test "at most" at_most;
           Check.test "a day" a_day;
         ] );
     ]

@@ -7,26 +7,34 @@ open Concord.Tools
    program, and the fork and the open wait of each task. *)
 type t = {
   last_ns : int option;
+  most : int;
+  mutable number : int;  (** Of the items in [segments]. *)
   width_ns : int;  (** The width of a segment. *)
   segments : (int, Recorder.item list) Hashtbl.t;
       (** The items of each segment, last added first. *)
   begun : (string * int * int, Recorder.item) Hashtbl.t;
   mutable newest_ns : int;
+  mutable is_cut : bool;
   mutable first : int option;  (** The oldest segment that is not dropped. *)
 }
 
 let segments_at_once = 8
+let most_width_ns = 50_000_000
 
-let create ?last_ns () =
+let create ?last_ns ?(most = max_int) () =
   {
     last_ns;
+    most;
+    number = 0;
     width_ns =
       (match last_ns with
-      | Some last_ns -> Int.max 1 (last_ns / segments_at_once)
-      | None -> max_int);
+      | Some last_ns ->
+          Int.min most_width_ns (Int.max 1 (last_ns / segments_at_once))
+      | None -> most_width_ns);
     segments = Hashtbl.create segments_at_once;
     begun = Hashtbl.create 10;
     newest_ns = 0;
+    is_cut = false;
     first = None;
   }
 
@@ -57,20 +65,38 @@ let by_time (a : Recorder.item) (b : Recorder.item) =
 
 let segment t n = Option.value (Hashtbl.find_opt t.segments n) ~default:[]
 
+let drop_segment t n =
+  let items = segment t n in
+  t.number <- t.number - List.length items;
+  List.iter (drop t) (List.stable_sort by_time (List.rev items));
+  Hashtbl.remove t.segments n;
+  t.first <- Some (n + 1)
+
 let rec drop_before t from_ns n =
   t.first <- Some n;
   if (n + 1) * t.width_ns <= from_ns then begin
-    List.iter (drop t) (List.stable_sort by_time (List.rev (segment t n)));
-    Hashtbl.remove t.segments n;
+    drop_segment t n;
     drop_before t from_ns (n + 1)
   end
+
+(* The newest segment stays, however many items it has. *)
+let rec trim t =
+  match t.first with
+  | Some n when t.number > t.most && n < t.newest_ns / t.width_ns ->
+      t.is_cut <- true;
+      drop_segment t n;
+      trim t
+  | Some _ | None -> ()
 
 let add t (item : Recorder.item) =
   let n = item.time_ns / t.width_ns in
   let first = Option.value t.first ~default:n in
   t.first <- Some first;
   t.newest_ns <- Int.max t.newest_ns item.time_ns;
-  if n >= first then Hashtbl.replace t.segments n (item :: segment t n)
+  if n >= first then begin
+    t.number <- t.number + 1;
+    Hashtbl.replace t.segments n (item :: segment t n)
+  end
   else drop t item;
   match t.last_ns with
   | Some last_ns when t.newest_ns / t.width_ns > first + segments_at_once ->
@@ -82,4 +108,15 @@ let items t =
   List.of_seq (Hashtbl.to_seq_values t.begun) @ Hashtbl.fold add t.segments []
   |> List.stable_sort by_time
 
-let from_ns t = Option.map (fun last_ns -> t.newest_ns - last_ns) t.last_ns
+let first_ns t =
+  match t.first with
+  | Some n when t.is_cut -> Some (n * t.width_ns)
+  | Some _ | None -> None
+
+let from_ns t =
+  let of_last = Option.map (fun last_ns -> t.newest_ns - last_ns) t.last_ns in
+  match (of_last, first_ns t) with
+  | Some a, Some b -> Some (Int.max a b)
+  | (Some _ as one), None | None, one -> one
+
+let cut_to_ns t = Option.map (fun first -> t.newest_ns - first) (first_ns t)

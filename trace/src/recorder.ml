@@ -33,10 +33,19 @@ type file = {
 
 (* One signal asks a running process to begin, and a second one asks it to stop. If the process
    had a file before, the events in it from before [since_ns] don't belong to this trace. *)
-type attached = { signal : int; since_ns : int; had_file : bool }
+type attached = {
+  signal : int;
+  since_ns : int;
+  had_file : bool;
+  sign : string;  (** A file that says that somebody reads the events. *)
+  mutable signed_at : float;
+}
 
 type t = {
   pid : int;
+  inner_pid : int;
+      (** The process's own number for itself. It differs from [pid] in a
+          container. *)
   attached : attached option;
   folder : string;
   files : (int, file) Hashtbl.t;
@@ -116,9 +125,10 @@ let remove folder =
     (try Sys.readdir folder with Sys_error _ -> [||]);
   try Unix.rmdir folder with Unix.Unix_error _ -> ()
 
-let make pid folder ~attached =
+let make ?inner_pid pid folder ~attached =
   {
     pid;
+    inner_pid = Option.value inner_pid ~default:pid;
     attached;
     folder;
     files = Hashtbl.create 1;
@@ -151,7 +161,8 @@ let contents file =
   try Some (In_channel.with_open_bin file In_channel.input_all)
   with Sys_error _ -> None
 
-(* The folder in which the process has its file, or will create it. *)
+(* The folder in which the process has its file, or will create it. The process may see other
+   folders than this one, so its own root and its own folder are followed. *)
 let folder_of pid =
   let variable = "OCAML_RUNTIME_EVENTS_DIR=" in
   let value binding =
@@ -165,28 +176,52 @@ let folder_of pid =
       (contents (proc pid "environ"))
       (fun text -> List.find_map value (String.split_on_char '\000' text))
   in
-  let cwd = Unix.readlink (proc pid "cwd") in
   match named with
-  | Some folder when Filename.is_relative folder -> Filename.concat cwd folder
-  | Some folder -> folder
-  | None -> cwd
+  | Some folder when Filename.is_relative folder ->
+      Filename.concat (proc pid "cwd") folder
+  | Some folder -> proc pid "root" ^ folder
+  | None -> proc pid "cwd"
+
+let field pid name =
+  let value line =
+    match String.split_on_char '\t' line with
+    | first :: (_ :: _ as values) when first = name -> Some values
+    | _ -> None
+  in
+  Option.bind
+    (contents (proc pid "status"))
+    (fun text -> List.find_map value (String.split_on_char '\n' text))
+
+(* The last number is that in the innermost namespace. *)
+let inner_pid pid =
+  match Option.map List.rev (field pid "NSpid:") with
+  | Some (last :: _) -> Option.value (int_of_string_opt last) ~default:pid
+  | Some [] | None -> pid
 
 (* Checks that the process has a handler, because otherwise the signal would end it. *)
 let handles pid ~number =
-  let mask line =
-    match String.split_on_char '\t' line with
-    | [ "SigCgt:"; mask ] -> Int64.of_string_opt ("0x" ^ mask)
-    | _ -> None
-  in
-  match
-    Option.bind
-      (contents (proc pid "status"))
-      (fun text -> List.find_map mask (String.split_on_char '\n' text))
-  with
-  | Some mask -> Int64.logand mask (Int64.shift_left 1L (number - 1)) <> 0L
-  | None -> false
+  match field pid "SigCgt:" with
+  | Some [ mask ] -> (
+      match Int64.of_string_opt ("0x" ^ mask) with
+      | Some mask -> Int64.logand mask (Int64.shift_left 1L (number - 1)) <> 0L
+      | None -> false)
+  | Some _ | None -> false
 
 let now_ns () = Int64.to_int (Mtime_clock.now_ns ())
+
+(* The process stops emitting if this file gets old, because then nobody reads any more, for
+   example after this command was killed. If the file can't be written, it doesn't stop. *)
+let write_sign attached =
+  let now = Unix.gettimeofday () in
+  if now -. attached.signed_at >= 1. then begin
+    attached.signed_at <- now;
+    try
+      Out_channel.with_open_bin attached.sign ignore;
+      Unix.utimes attached.sign now now
+    with Sys_error _ | Unix.Unix_error _ -> ()
+  end
+
+let remove_sign attached = try Sys.remove attached.sign with Sys_error _ -> ()
 
 (* OCaml's numbers of these signals, those of Linux, which [handles] needs, and how a program
    comes to handle them. *)
@@ -213,11 +248,15 @@ let attach pid ~signal =
       let number, no_handler = List.assoc signal signals in
       if not (handles pid ~number) then fail no_handler;
       match
-        let folder = folder_of pid in
-        let file = Filename.concat folder (string_of_int pid ^ ".events") in
-        let had_file = Sys.file_exists file and since_ns = now_ns () in
+        let folder = folder_of pid and inner_pid = inner_pid pid in
+        let file = Filename.concat folder (string_of_int inner_pid) in
+        let sign = file ^ ".reader" and signed_at = 0. in
+        let had_file = Sys.file_exists (file ^ ".events")
+        and since_ns = now_ns () in
+        let attached = { signal; since_ns; had_file; sign; signed_at } in
+        write_sign attached;
         Unix.kill pid signal;
-        make pid folder ~attached:(Some { signal; since_ns; had_file })
+        make ~inner_pid pid folder ~attached:(Some attached)
       with
       | t -> t
       | exception Unix.Unix_error (error, _, _) ->
@@ -248,7 +287,9 @@ let close t =
   let free _ { cursor; _ } = Runtime_events.free_cursor cursor in
   Hashtbl.iter free t.files;
   Hashtbl.reset t.files;
-  if Option.is_none t.attached then remove t.folder
+  match t.attached with
+  | None -> remove t.folder
+  | Some attached -> remove_sign attached
 
 (* --- Reading ----------------------------------------------------------------- *)
 
@@ -437,7 +478,7 @@ let look t =
       | None -> ()
       | Some number -> (
           match (int_of_string_opt number, t.attached) with
-          | Some pid, Some _ -> if pid = t.pid then look_at t pid
+          | Some pid, Some _ -> if pid = t.inner_pid then look_at t pid
           | Some pid, None -> look_at t pid
           | None, _ -> ()))
     (try Sys.readdir t.folder with Sys_error _ -> [||])
@@ -448,6 +489,7 @@ let at_most = 1_000_000
 
 let poll t f =
   t.take <- f;
+  Option.iter write_sign t.attached;
   look t;
   let read_file _ { cursor; callbacks; _ } is_more =
     read cursor callbacks ~at_most >= at_most || is_more

@@ -19,12 +19,46 @@ type Runtime_events.User.tag += Concord
 (* [None] until the program is traced or reads a trace, because most programs never need it. *)
 let registered = Atomic.make (None : string Runtime_events.User.t option)
 
+(* [concord-trace --pid] touches a file while it reads. If it was killed, the file gets old, and
+   nobody would stop the trace. Only a trace that a signal started has such a reader. *)
+let sign : string option Atomic.t = Atomic.make None
+
+let note_sign () =
+  let folder =
+    match Sys.getenv_opt "OCAML_RUNTIME_EVENTS_DIR" with
+    | Some folder -> folder
+    | None -> "."
+  in
+  let file = Printf.sprintf "%d.reader" (Unix.getpid ()) in
+  Atomic.set sign (Some (Filename.concat folder file))
+
+let seconds_unread = 5.
+
+let is_unread () =
+  match Option.map Unix.stat (Atomic.get sign) with
+  | Some { st_mtime; _ } -> Unix.gettimeofday () -. st_mtime > seconds_unread
+  | None | (exception Unix.Unix_error _) -> false
+
+let stop () = Observer.(stop trace)
+
+(* Looking at the file takes a system call, so one event of many does so. *)
+let between_looks = 1_000
+let until_look = Atomic.make between_looks
+
+let stop_if_unread () =
+  if Atomic.fetch_and_add until_look (-1) = 1 then begin
+    Atomic.set until_look between_looks;
+    if is_unread () then stop ()
+  end
+
 (* [write] uses [Fun.protect], which wraps exceptions of its [finally]. *)
 let emit event =
   match Atomic.get registered with
   | None -> ()
   | Some user -> (
-      try Runtime_events.User.write user (to_string event)
+      try
+        Runtime_events.User.write user (to_string event);
+        stop_if_unread ()
       with Fun.Finally_raised e ->
         Printexc.raise_with_backtrace e (Printexc.get_raw_backtrace ()))
 
@@ -43,10 +77,14 @@ let start () =
     emit (Began { program = Sys.executable_name })
   end
 
-let stop () = Observer.(stop trace)
-
 let on_signal signal =
-  let toggle _ = if Observer.is_traced () then stop () else start () in
+  let toggle _ =
+    if Observer.is_traced () then stop ()
+    else begin
+      note_sign ();
+      start ()
+    end
+  in
   Sys.set_signal signal (Signal_handle toggle)
 
 let () = if Debugging.has "trace" then start ()
