@@ -84,7 +84,11 @@ let threads =
       line "threads" "threads-2-domains"
         "a lock, held for 1 us, 2 domains of 2 threads";
       line "threads" "threads-8-domains" "a lock, 8 domains";
+      line "threads" "threads-write-worst" "the longest wait, a write";
+      line "threads" "threads-yield-worst" "the longest wait, a yield";
       line "threads" "threads-sleep-worst" "the longest wait, each sleeps 50 us";
+      line "threads" "threads-write-share" "the share of the busiest, a write";
+      line "threads" "threads-yield-share" "the share of the busiest, a yield";
       line "threads" "threads-queue" "a queue of 100";
       line "threads" "threads-queue-2-domains" "the same on 2 domains";
     ]
@@ -256,6 +260,12 @@ let measured group c =
     (Line.table (lines_of c))
     (growth group c)
 
+let whole group results =
+  match List.assoc_opt group (groups results) with
+  | None -> "Not measured yet."
+  | Some comparisons ->
+      String.concat "\n" (List.map (measured group) comparisons)
+
 let rows results =
   let of_group (group, comparisons) =
     Printf.sprintf "\n## %s\n\n" group
@@ -324,6 +334,9 @@ let all =
     ("caqti", caqti);
     ("generators", comparison "generator" "tree");
     ("pipeline", comparison "pipeline" "pipeline-work");
+    ("workers", whole "workers");
+    ("blocking", whole "blocking");
+    ("local", whole "local");
     ("ahead-own", ahead Behind.Own);
     ("ahead-libraries", ahead Behind.Library);
     ("ahead-languages", ahead Behind.Language);

@@ -16,18 +16,22 @@ If the tables are filled with invented figures, the text around them stays:
 Each table has all of its rows:
 
   $ rows() { sed -n "/^<!-- measured: $2 -->/,/^<!-- end -->/p" $1 | grep -c '^| [^-]'; }
-  $ for table in hosts table-1 cancelling fib web effect styles threads generators pipeline; do
+  $ for table in hosts table-1 cancelling fib web effect styles threads generators pipeline \
+  >   workers blocking local; do
   >   echo "$table $(rows RESULTS.md $table)"; done
   hosts 13
   table-1 3
   cancelling 7
   fib 17
-  web 13
+  web 16
   effect 8
   styles 21
-  threads 8
+  threads 12
   generators 9
   pipeline 15
+  workers 18
+  blocking 14
+  local 12
 
 A table can be printed alone. This one has every row:
 
