@@ -219,7 +219,7 @@ let seed =
    in [one_in], in each run of others. With [long] it checks all. *)
 let most = 2_000
 let most_drawn = 10_000
-let one_in = 4
+let one_in = 16
 let scenarios = ref 0
 
 exception Enough
