@@ -218,15 +218,12 @@ let fib results =
 
 (* --- Rows below each other --- *)
 
+(* A row of threads has no baseline if Stdlib has nothing for them. *)
 let lines_of c =
   let line row =
     match base_of c row with
     | Some base -> Line.of_row ~base row
-    | None
-      when row == c.baseline
-           || List.exists (fun r -> base_of c r = Some row) c.others ->
-        Some (Line.of_baseline row)
-    | None -> None
+    | None -> Some (Line.of_baseline row)
   in
   List.filter_map line (c.baseline :: c.others)
 

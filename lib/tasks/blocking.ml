@@ -23,8 +23,12 @@
    Run, End await    Nothing  the worker
 
    [mutex] of a state guards its other fields. *)
-(* The result of a job is the function that resumes the caller. *)
-type job = Signals.mask -> unit -> unit
+(* The result of [run] is the function that resumes the caller. *)
+type job = {
+  run : Signals.mask -> unit -> unit;
+  fail : exn -> Printexc.raw_backtrace -> unit;
+}
+
 type order = Nothing | Run of job | End
 
 (* [over] becomes [true] when the domain of the thread ends. [mask] is that of the task that
@@ -114,18 +118,25 @@ let remove s ended =
   s.threads <- s.threads - List.length ended;
   s.workers <- List.filter (fun w -> not (List.memq w ended)) s.workers
 
+(* While the worker was resuming the caller, it still counted. So a call may have been left to
+   it. *)
 let leave s worker =
-  Stdlib.Mutex.protect s.mutex (fun () -> remove s [ worker ])
+  Stdlib.Mutex.protect s.mutex @@ fun () ->
+  match Queue.take_opt s.waiting with
+  | Some job -> Run job
+  | None ->
+      remove s [ worker ];
+      End
 
 (* The worker is idle before it resumes the caller, so the caller's next call takes it again. *)
 let rec serve s worker = function
   | Run job ->
       Atomic.set worker.resumes true;
-      let resume = job worker.mask in
+      let resume = job.run worker.mask in
       let order = next s worker in
       resume ();
       Atomic.set worker.resumes false;
-      if order == End then leave s worker else serve s worker order
+      serve s worker (if order == End then leave s worker else order)
   | Nothing -> serve s worker (await worker)
   | End -> ()
 
@@ -201,16 +212,32 @@ let find t s job =
       Queue.push job s.waiting;
       Full
 
-(* If no thread can be started, one that runs already takes the call. *)
+(* If no thread can be started, one that runs already takes the call. If there is none, nobody
+   would take those that wait either. *)
 let leave_to_others s job e =
   let backtrace = Printexc.get_raw_backtrace () in
-  Stdlib.Mutex.protect s.mutex @@ fun () ->
-  s.threads <- s.threads - 1;
-  if s.threads > 0 then Queue.push job s.waiting
-  else begin
-    Atomic.decr s.uncomputed;
-    Printexc.raise_with_backtrace e backtrace
-  end
+  let found, abandoned =
+    Stdlib.Mutex.protect s.mutex @@ fun () ->
+    s.threads <- s.threads - 1;
+    match s.idle with
+    | worker :: idle ->
+        s.idle <- idle;
+        (Idle worker, [])
+    | [] when s.threads > 0 ->
+        Queue.push job s.waiting;
+        (Full, [])
+    | [] ->
+        let abandoned = List.of_seq (Queue.to_seq s.waiting) in
+        Queue.clear s.waiting;
+        (Room, abandoned)
+  in
+  match found with
+  | Idle worker -> give worker (Run job)
+  | Full -> ()
+  | Room ->
+      List.iter (fun job -> job.fail e backtrace) abandoned;
+      Atomic.decr s.uncomputed;
+      Printexc.raise_with_backtrace e backtrace
 
 let post t s job =
   match find t s job with
@@ -244,7 +271,7 @@ let start t ~signals ~drop f =
     | v -> Ok v
     | exception e -> Error (e, Printexc.get_raw_backtrace ())
   in
-  let job mask =
+  let run mask =
     if Atomic.exchange begun true then begin
       Atomic.decr s.uncomputed;
       ignore
@@ -254,8 +281,12 @@ let start t ~signals ~drop f =
       Atomic.decr s.uncomputed;
       fun () -> quietly (settle promise drop) outcome
     end
+  and fail e backtrace =
+    Atomic.decr s.uncomputed;
+    if not (Atomic.exchange begun true) then
+      quietly (settle promise drop) (Error (e, backtrace))
   in
-  post t s job;
+  post t s { run; fail };
   (promise, fun () -> not (Atomic.exchange begun true))
 
 let await_or_drop (promise, cancel) ~drop =

@@ -65,7 +65,7 @@ val run : ?pool:t -> ?signals:bool -> ?drop:('a -> unit) -> (unit -> 'a) -> 'a
       thread takes 30 to 100 us.
     - {b Raises} [e] if [f] raised [e], with its backtrace.
     - {b Raises} the exception of [Thread.create] if the pool has no thread and
-      can't start one. *)
+      can't start one. Calls that were waiting for that thread raise it too. *)
 
 val submit : ?pool:t -> ?signals:bool -> (unit -> 'a) -> 'a Promise.t
 (** [submit f] starts the same call, and is a promise of its result.

@@ -48,3 +48,5 @@ let compare_and_set t before after =
   in_process (fun () -> Traced.compare_and_set t before after)
 
 let fetch_and_add t n = in_process (fun () -> Traced.fetch_and_add t n)
+let incr t = ignore (fetch_and_add t 1 : int)
+let decr t = ignore (fetch_and_add t (-1) : int)

@@ -105,6 +105,10 @@ module Mutex = struct
   let lock t =
     interrupt Before_lock;
     block t
+
+  let protect t f =
+    lock t;
+    Fun.protect ~finally:(fun () -> unlock t) f
 end
 
 module Condition = struct
@@ -131,6 +135,40 @@ module Condition = struct
     Atomically.update t (function
       | [] -> []
       | waiters -> List.rev (List.tl (List.rev waiters)))
+end
+
+(* --- New threads ---------------------------------------------------------------- *)
+
+(* dscheck knows all processes from the beginning. So a process that represents a thread stops
+   if it comes before the thread is created. *)
+module Thread = struct
+  include Thread
+
+  let created : (unit -> unit) option Atomic.t array ref = ref [||]
+
+  let attempts = ref (Atomic.make 0)
+  and successes = ref (Atomic.make 0)
+
+  let fails = ref (fun _ -> false)
+
+  let create f v =
+    if !fails (Atomic.fetch_and_add !attempts 1) then failwith "Thread.create";
+    let n = Atomic.fetch_and_add !successes 1 in
+    Atomic.set !created.(n) (Some (fun () -> f v));
+    n
+
+  (* A scenario with such threads calls this too. Attempt [n] fails if [fails_at n]. *)
+  let start ~most ~fails_at =
+    created := Array.init most (fun _ -> Atomic.make None);
+    attempts := Atomic.make 0;
+    successes := Atomic.make 0;
+    fails := fails_at
+
+  let run n =
+    let created = !created.(n) in
+    match Atomic.get created with
+    | Some f -> f ()
+    | None -> stop (fun () -> Option.is_some (Atomic.get created))
 end
 
 (* Each scenario calls this first. *)

@@ -31,7 +31,7 @@ Each table has all of its rows:
   pipeline 15
   workers 18
   blocking 14
-  local 12
+  local 13
 
 A table can be printed alone. This one has every row:
 

@@ -309,7 +309,35 @@ let storm () =
   until "all are closed" (fun () -> Atomic.get closed = Atomic.get opened);
   int "none waits" 0 (Blocking.waiting pool)
 
-let () =
+(* --- No thread can be started ------------------------------------------------------ *)
+
+(* Runs in a process of its own, in which no thread gets its stack. *)
+let without_threads () =
+  let pool = Blocking.create () in
+  let fails f =
+    match f () with
+    | _ -> failwith "it started a thread"
+    | exception Sys_error _ -> ()
+  in
+  fails (fun () -> Blocking.run ~pool ignore);
+  fails (fun () -> ignore (Blocking.submit ~pool ignore : unit Promise.t));
+  if Blocking.threads pool <> 0 then failwith "a thread is counted";
+  if Blocking.waiting pool <> 0 then failwith "a call is left"
+
+let no_threads = "no-threads"
+
+let cannot_start () =
+  let command =
+    Printf.sprintf "ulimit -s 1000000000 2>/dev/null || exit 77; exec %s %s"
+      (Filename.quote Sys.executable_name)
+      no_threads
+  in
+  match Sys.command command with
+  | 0 -> ()
+  | 77 -> print_endline "skipped: the stack of a thread can't be so large"
+  | code -> Alcotest.failf "the program ended with %d" code
+
+let cases () =
   run "Blocking"
     [
       ("results", on_hosts results);
@@ -329,7 +357,13 @@ let () =
           test "of a domain that ends, busy" busy_domain_ends;
           test "signals" signals;
           test "no threads" wrong;
+          test "none can be started" cannot_start;
         ] );
       ("a storm of cancellations", on_hosts storm);
       ("names", [ test "in reports" named ]);
     ]
+
+let () =
+  match Sys.argv with
+  | [| _; word |] when word = no_threads -> without_threads ()
+  | _ -> cases ()
