@@ -215,11 +215,14 @@ let seed =
   | Some seed -> seed
   | None -> Random.State.bits (Random.State.make_self_init ())
 
-(* A run checks this number of interleavings of each scenario, and [most_drawn] of one scenario
-   in [one_in], in each run of others. With [long] it checks all. *)
-let most = 2_000
-let most_drawn = 10_000
-let one_in = 16
+(* How many interleavings of a scenario a run checks. The seed selects one scenario in four, and
+   one in 16, of which it checks more, so other runs do so for others. With [long] it checks all. *)
+let most n =
+  if long then max_int
+  else if n mod 16 = 0 then 10_000
+  else if n mod 4 = 0 then 2_000
+  else 500
+
 let scenarios = ref 0
 
 exception Enough
@@ -227,11 +230,7 @@ exception Enough
 (* The result is whether all interleavings were explored. [so_far ()] is their number. *)
 let explore ~so_far scenario =
   incr scenarios;
-  let most =
-    if long then max_int
-    else if (seed + !scenarios) mod one_in = 0 then most_drawn
-    else most
-  in
+  let most = most ((seed + !scenarios) land max_int) in
   match
     Dscheck.TracedAtomic.trace (fun () ->
         if so_far () >= most then raise Enough;
