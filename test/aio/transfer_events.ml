@@ -56,11 +56,12 @@ let loses from to_ =
   strings "d" [ "d" ] [ Event.sync (read from) ];
   until_waiting 0
 
-(* Two tasks wait for one byte. One gets it, and the other continues to wait. *)
-let of_two from to_ =
+(* Two tasks wait for one byte, alone or in a choice. One gets it, and the other continues to
+   wait. *)
+let two_that wait to_ =
   let got = ref [] in
   let wait () =
-    let byte = Event.sync (read from) in
+    let byte = wait () in
     got := byte :: !got
   in
   let tasks = [ Fifo.fork wait; Fifo.fork wait ] in
@@ -70,6 +71,10 @@ let of_two from to_ =
   put to_ "y";
   List.iter Fifo.join tasks;
   strings "both" [ "y"; "x" ] !got
+
+let of_two from to_ =
+  two_that (fun () -> Event.sync (read from)) to_;
+  two_that (fun () -> Event.(select [ read from; never ])) to_
 
 let ends from to_ =
   let other = Unix.dup ~cloexec:true to_ in
