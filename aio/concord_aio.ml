@@ -1,4 +1,7 @@
 include Descriptor
+include Connections
+include File_system
+include Process
 include Input_channel
 include Output_channel
 

@@ -143,6 +143,9 @@ val writable_evt : file_descr -> unit Concord.Event.t
 (** {1 Descriptors and sockets} *)
 
 include module type of Descriptor
+include module type of Connections
+include module type of File_system
+include module type of Process
 
 (** {1 Channels}
 

@@ -48,3 +48,14 @@ let open_now name flags =
   else None
 
 external generation : unit -> int = "concord_aio_generation" [@@noalloc]
+
+external pread : Unix.file_descr -> bytes -> int -> int -> int -> int
+  = "concord_aio_pread"
+
+external pwrite : Unix.file_descr -> bytes -> int -> int -> int -> int
+  = "concord_aio_pwrite"
+
+external pidfd : int -> int = "concord_aio_pidfd"
+
+let process_descr pid =
+  match pidfd pid with -1 -> None | fd -> Some (Iomux.Util.unix_of_fd fd)

@@ -42,3 +42,16 @@ val open_now : string -> Unix.open_flag list -> Unix.file_descr option
 
 val generation : unit -> int
 (** A number that is different in each process that this one forks. *)
+
+val pread : Unix.file_descr -> bytes -> int -> int -> int -> int
+(** [pread fd b pos len at] reads at most 65,536 bytes from that position of the
+    file. It blocks the thread. The part must be within the bytes.
+
+    - {b Raises} [Unix.Unix_error]. *)
+
+val pwrite : Unix.file_descr -> bytes -> int -> int -> int -> int
+(** The same for writing. *)
+
+val process_descr : int -> Unix.file_descr option
+(** A descriptor that becomes readable when the process ends, or [None] if the
+    system doesn't have such, or if there is no such process. *)

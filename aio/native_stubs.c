@@ -1,13 +1,16 @@
 /* The functions of the module Native, which need Linux. On other systems each of them returns "not known". */
 
 #define _GNU_SOURCE
+#include <caml/memory.h>
 #include <caml/mlvalues.h>
+#include <caml/signals.h>
 #include <caml/unixsupport.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/types.h>
@@ -138,6 +141,50 @@ value concord_aio_open_now(value v_name, value v_flags)
   if (fd < 0) return Val_int(-1);
   fcntl(fd, F_SETFL, Int_val(v_flags));
   return Val_int(fd);
+#else
+  return Val_int(-1);
+#endif
+}
+
+/* While a thread blocks, the collector may move the bytes, so they are copied. */
+value concord_aio_pread(value v_fd, value v_bytes, value v_pos, value v_len, value v_at)
+{
+  CAMLparam1(v_bytes);
+  char part[UNIX_BUFFER_SIZE];
+  int fd = Int_val(v_fd);
+  off_t at = Long_val(v_at);
+  size_t len = Long_val(v_len);
+  ssize_t done;
+  if (len > sizeof part) len = sizeof part;
+  caml_enter_blocking_section();
+  do done = pread(fd, part, len, at); while (done < 0 && errno == EINTR);
+  caml_leave_blocking_section();
+  if (done < 0) caml_uerror("pread", Nothing);
+  memcpy(Bytes_val(v_bytes) + Long_val(v_pos), part, done);
+  CAMLreturn(Val_long(done));
+}
+
+value concord_aio_pwrite(value v_fd, value v_bytes, value v_pos, value v_len, value v_at)
+{
+  char part[UNIX_BUFFER_SIZE];
+  int fd = Int_val(v_fd);
+  off_t at = Long_val(v_at);
+  size_t len = Long_val(v_len);
+  ssize_t done;
+  if (len > sizeof part) len = sizeof part;
+  memcpy(part, Bytes_val(v_bytes) + Long_val(v_pos), len);
+  caml_enter_blocking_section();
+  do done = pwrite(fd, part, len, at); while (done < 0 && errno == EINTR);
+  caml_leave_blocking_section();
+  if (done < 0) caml_uerror("pwrite", Nothing);
+  return Val_long(done);
+}
+
+/* The descriptor is close-on-exec. */
+value concord_aio_pidfd(value v_pid)
+{
+#if defined(__linux__) && defined(SYS_pidfd_open)
+  return Val_int(syscall(SYS_pidfd_open, Int_val(v_pid), 0));
 #else
   return Val_int(-1);
 #endif

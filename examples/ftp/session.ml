@@ -184,13 +184,13 @@ let modified { Unix.st_mtime; _ } =
   Printf.sprintf "%04d%02d%02d%02d%02d%02d" (1900 + time.tm_year)
     (1 + time.tm_mon) time.tm_mday time.tm_hour time.tm_min time.tm_sec
 
-(* Calls [f] with the path that the argument names, or tells the client why that failed. *)
-let at t argument f k =
+(* Looks at the path that the argument names, and calls [f] with what is there, or tells the client
+   why that failed. *)
+let at t argument look f k =
   let path = Tree.resolve t.folder argument in
-  match f path with
-  | exception Unix.Unix_error (error, _, _) ->
-      reply t 550 (Unix.error_message error ^ ".") k
-  | continue -> continue k
+  after t (Wire.look (fun () -> look t.server.tree path)) @@ function
+  | Ok found -> f path found k
+  | Error (code, reason) -> reply t code (reason ^ ".") k
 
 let if_kind t kind (stats : Unix.stats) continue k =
   if stats.st_kind = kind then continue k
@@ -200,13 +200,12 @@ let if_kind t kind (stats : Unix.stats) continue k =
       k
 
 let enter t argument =
-  at t argument @@ fun path ->
-  if_kind t S_DIR (Tree.stat t.server.tree path)
+  at t argument Tree.stat @@ fun path stats ->
+  if_kind t S_DIR stats
   @@ reply { t with folder = path } 250 ("In " ^ Tree.to_string path ^ ".")
 
 let of_file t argument f =
-  at t argument @@ fun path ->
-  let stats = Tree.stat t.server.tree path in
+  at t argument Tree.stat @@ fun path stats ->
   if_kind t S_REG stats (f path stats)
 
 (* Clients pass options of the command [ls], which are ignored. *)
@@ -214,10 +213,14 @@ let listing t argument format =
   let argument =
     if String.starts_with ~prefix:"-" argument then "" else argument
   in
-  at t argument @@ fun path ->
-  let text = List.map format (Tree.list t.server.tree path) in
+  at t argument Tree.list @@ fun _ entries ->
+  let text = List.map format entries in
   transfer t (fun data ->
       send ~patience:t.server.patience data (String.concat "" text))
+
+let may_store t path k =
+  after t (Wire.look (fun () -> Tree.may_store t.server.tree path))
+  @@ fun outcome -> k (outcome = Ok true)
 
 let features =
   "211-Features:\r\n\
@@ -255,12 +258,15 @@ let for_member t verb argument k =
             reply { t with offset = 0 } 554 "The file ends before." k
           else transfer t (retrieve t path) k)
         k
-  | "STOR", name ->
+  | "STOR", name -> (
       let path = Tree.resolve t.folder name in
       if t.offset > 0 then
         reply { t with offset = 0 } 554 "REST works only with RETR." k
-      else if Tree.may_store t.server.tree path then transfer t (store t path) k
-      else reply t 553 "You can only store new files, in the upload folder." k
+      else
+        may_store t path @@ function
+        | true -> transfer t (store t path) k
+        | false ->
+            reply t 553 "You can only store new files, in the upload folder." k)
   | "SIZE", name ->
       let size _ { Unix.st_size; _ } = reply t 213 (string_of_int st_size) in
       of_file t name size k

@@ -18,20 +18,20 @@ let file t path = t.root ^ to_string path
 let is_name = String.for_all (fun c -> c >= ' ' && c <> '\127')
 let fail error path = raise (Unix.Unix_error (error, "stat", to_string path))
 
-(* Checks each folder of the path, because [Unix.stat] would follow a folder that is a symbolic
+(* Checks each folder of the path, because [stat] would follow a folder that is a symbolic
    link. *)
 let rec stat t path =
   match path with
-  | [] -> Unix.stat t.root
+  | [] -> Concord_aio.stat t.root
   | _ :: parents -> (
       if (stat t parents).st_kind <> S_DIR then fail ENOTDIR path;
-      let stats = Unix.lstat (file t path) in
+      let stats = Concord_aio.lstat (file t path) in
       match stats.st_kind with
       | S_REG | S_DIR -> stats
       | S_LNK | S_CHR | S_BLK | S_FIFO | S_SOCK -> fail ENOENT path)
 
 let exists t path =
-  match Unix.lstat (file t path) with
+  match Concord_aio.lstat (file t path) with
   | (_ : Unix.stats) -> true
   | exception Unix.Unix_error _ -> false
 
@@ -43,11 +43,11 @@ let list t path =
   in
   if (stat t path).st_kind <> S_DIR then Option.to_list (entry path)
   else
-    match Sys.readdir (file t path) with
-    | exception Sys_error _ -> fail EACCES path
+    match Concord_aio.readdir (file t path) with
+    | exception Unix.Unix_error _ -> fail EACCES path
     | names ->
-        Array.sort String.compare names;
-        List.filter_map (fun name -> entry (name :: path)) (Array.to_list names)
+        List.sort String.compare names
+        |> List.filter_map (fun name -> entry (name :: path))
 
 let may_store t path =
   match path with

@@ -4,7 +4,8 @@
     A path never leaves the root, because [..] is resolved before the system
     sees it. In the root, [..] is the root itself. For clients there are no
     symbolic links, wherever they lead, and no devices, sockets and FIFOs. The
-    functions call the system directly, so a slow disk delays all sessions. *)
+    functions that ask the system are in direct style, and suspend their thread
+    meanwhile ({!Wire.look}). *)
 
 type t
 

@@ -59,12 +59,15 @@ let send ~patience socket text =
 
 (* The system can't report when a file is ready, so Concord_aio reads and writes it. It does
    that in direct style, where errors are exceptions. *)
-let file f =
+let in_direct_style ~code f =
   direct (fun () ->
       match f () with
       | v -> Ok v
       | exception Unix.Unix_error (error, _, _) ->
-          Error (451, Unix.error_message error))
+          Error (code, Unix.error_message error))
+
+let file f = in_direct_style ~code:451 f
+let look f = in_direct_style ~code:550 f
 
 let seek descriptor position =
   file (fun () -> ignore (Unix.lseek descriptor position SEEK_SET : int))
@@ -72,7 +75,7 @@ let seek descriptor position =
 let close descriptor k =
   file (fun () -> Concord_aio.close descriptor) >>= fun _ -> k ()
 
-let remove name = file (fun () -> Unix.unlink name)
+let remove name = file (fun () -> Concord_aio.unlink name)
 
 let with_file name flags f k =
   file (fun () -> Concord_aio.openfile name flags 0o644) >>= function

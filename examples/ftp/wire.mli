@@ -43,6 +43,9 @@ val with_file :
 
 val remove : string -> unit operation
 
+val look : (unit -> 'a) -> 'a operation
+(** [look f] calls [f] in direct style. *)
+
 val seek : Unix.file_descr -> int -> unit operation
 (** Fails if the system has no such position. *)
 

@@ -1,0 +1,106 @@
+open Concord
+
+let close_quietly fd = try Descriptor.close fd with Unix.Unix_error _ -> ()
+
+(* --- Servers -------------------------------------------------------------------- *)
+
+let print_error _ e =
+  Printf.eprintf
+    "Concord_aio.run_server: serving a connection has failed: %s\n%!"
+    (Printexc.to_string e)
+
+(* A cancellation of the host isn't a failure of [serve]. *)
+let serve_one serve on_error fd peer =
+  try serve fd peer
+  with e -> (
+    match Scope.cause e (Printexc.get_raw_backtrace ()) with
+    | Cancellation (e, backtrace) -> Printexc.raise_with_backtrace e backtrace
+    | Failure (e, _) -> on_error peer e)
+
+let pause = 0.05
+
+let run_server ?(connections = 1000) ?(stop = Event.never)
+    ?(on_error = print_error) listener serve =
+  if connections < 1 then
+    Printf.ksprintf invalid_arg
+      "Concord_aio.run_server: connections is below 1 (%d)" connections;
+  let free = Semaphore.Counting.make connections in
+  let or_stop event =
+    Event.select
+      [ Event.wrap event Option.some; Event.wrap stop (fun () -> None) ]
+  in
+  let handle (fd, peer) =
+    Fun.protect
+      ~finally:(fun () -> Semaphore.Counting.release free)
+      (fun () ->
+        Ensure.finally close_quietly fd
+          (fun fd -> serve_one serve on_error fd peer)
+          fd)
+  in
+  Scope.run @@ fun scope ->
+  let start connection =
+    try Scope.fork scope (fun () -> handle connection)
+    with e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      close_quietly (fst connection);
+      Printexc.raise_with_backtrace e backtrace
+  in
+  let rec next () =
+    match or_stop (Semaphore.Counting.acquire_evt free) with
+    | None -> ()
+    | Some () -> accept ()
+  and accept () =
+    match or_stop (Descriptor.accept_evt listener) with
+    | None -> ()
+    | Some connection ->
+        start connection;
+        next ()
+    | exception Unix.Unix_error ((EMFILE | ENFILE | ENOBUFS | ENOMEM), _, _) ->
+        if Option.is_some (or_stop (Event.timeout pause)) then accept ()
+  in
+  next ()
+
+(* --- Clients -------------------------------------------------------------------- *)
+
+(* The addresses of the two families by turns, beginning with the first one's. *)
+let by_turns addresses =
+  let family { Unix.ai_family; _ } = ai_family in
+  let rec merge a b =
+    match (a, b) with x :: a, b -> x :: merge b a | [], b -> b
+  in
+  match addresses with
+  | [] -> []
+  | first :: _ ->
+      let is_like x = family x = family first in
+      let like, others = List.partition is_like addresses in
+      merge like others
+
+let resolve_streams host service =
+  Descriptor.getaddrinfo host service [ AI_SOCKTYPE SOCK_STREAM ]
+
+(* An attempt that is connected just when another one has won returns a socket that nobody gets.
+   So all sockets are closed here, after all attempts have ended. *)
+let connect_by_name ?(delay = 0.25) ?(resolve = resolve_streams) host service =
+  let opened = Atomic.make [] in
+  let attempt { Unix.ai_family; ai_protocol; ai_addr; _ } () =
+    let fd = Unix.socket ~cloexec:true ai_family SOCK_STREAM ai_protocol in
+    Private.Atomically.update opened (List.cons fd);
+    Descriptor.connect fd ai_addr;
+    fd
+  in
+  let close_but winner =
+    List.iter
+      (fun fd -> if Some fd <> winner then close_quietly fd)
+      (Atomic.get opened)
+  in
+  match by_turns (resolve host service) with
+  | [] -> raise (Unix.Unix_error (EHOSTUNREACH, "connect_by_name", host))
+  | addresses -> (
+      match Tasks.hedge ~delay (List.map attempt addresses) with
+      | winner ->
+          close_but (Some winner);
+          winner
+      | exception e ->
+          let backtrace = Printexc.get_raw_backtrace () in
+          close_but None;
+          Printexc.raise_with_backtrace e backtrace)

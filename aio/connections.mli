@@ -1,0 +1,56 @@
+(** Servers and clients. *)
+
+open Unix
+
+(** {2 Servers and clients} *)
+
+val run_server :
+  ?connections:int ->
+  ?stop:unit Concord.Event.t ->
+  ?on_error:(sockaddr -> exn -> unit) ->
+  file_descr ->
+  (file_descr -> sockaddr -> unit) ->
+  unit
+(** [run_server listener serve] accepts connections, and calls
+    [serve socket peer] for each, in a task of the caller's host
+    ({!Concord.Scope}). When [serve] has ended, [socket] is closed.
+
+    It serves up to [connections] at the same time, by default 1,000. The others
+    wait in the queue of the system. If no descriptor or memory is left for a
+    connection, it tries again a moment later, or when a connection has ended.
+
+    If [serve] raises [e], that is not an error of the server: it calls
+    [on_error peer e], which by default prints [e] on the standard error. If
+    [on_error] raises, the server fails, and so does the server if accepting
+    fails for another reason, such as a closed [listener].
+
+    - {b Suspends} until [stop] happens, then until all connections have ended.
+      It accepts none after [stop]. For example, pass [Promise.await_evt] of a
+      promise. Without [stop] it runs until it is cancelled. It doesn't close
+      [listener].
+    - {b Cancelled}, it cancels [serve] of each connection, closes their
+      sockets, and raises. So [Tasks.with_timeout] bounds the time after [stop].
+    - {b Raises} [Invalid_argument] if [connections < 1]. *)
+
+val connect_by_name :
+  ?delay:float ->
+  ?resolve:(string -> string -> addr_info list) ->
+  string ->
+  string ->
+  file_descr
+(** [connect_by_name host service] is a stream socket that is connected to the
+    host, for example ["ocaml.org"] and ["443"].
+
+    A host may have several addresses, of which some don't answer. So it tries
+    them as RFC 8305 says. It takes those of IPv6 and IPv4 by turns, in the
+    order of the resolver. If the first one has not answered after [delay]
+    seconds, by default 0.25, or has failed, it tries the next one beside it.
+    The first one that is connected is the result, and the sockets of the others
+    are closed.
+
+    - {b Suspends} until then. There is no limit of time, except the system's.
+    - {b Cancelled}, it closes all sockets.
+    - {b Cost}: that of [resolve], by default {!Concord_aio.getaddrinfo}, and of
+      a task for each address that is tried.
+    - {b Raises} [Unix.Unix_error], of the address that failed first, if none
+      answers. It is [EHOSTUNREACH] if there is no address. *)

@@ -1,0 +1,416 @@
+(* Servers, clients, files and processes, on real descriptors. *)
+
+open Concord
+open Concord_test_support
+open Check
+open Support
+module Fifo = Concord_fifo
+
+let loopback port = Unix.ADDR_INET (Unix.inet_addr_loopback, port)
+
+let listener ?(backlog = 50) () =
+  let fd = Unix.socket ~cloexec:true PF_INET SOCK_STREAM 0 in
+  Unix.bind fd (loopback 0);
+  Unix.listen fd backlog;
+  fd
+
+let client listener =
+  let fd = Unix.socket ~cloexec:true PF_INET SOCK_STREAM 0 in
+  Aio.connect fd (Unix.getsockname listener);
+  fd
+
+let leaves_none_open f () =
+  let before = open_files () in
+  f ();
+  strings "the open files" before (open_files ())
+
+let in_run f = leaves_none_open (fun () -> Aio.run f)
+let in_eio f = leaves_none_open (fun () -> Eio_main.run (fun _ -> f ()))
+
+(* The descriptors of the pollers stay. *)
+let () =
+  let wait () =
+    with_pipe (fun from to_ ->
+        ignore (Tasks.with_timeout 0.001 (fun () -> get from) : string option);
+        List.iter Aio.close [ from; to_ ])
+  in
+  Thread.join (Thread.create (fun () -> Concord_fifo.run wait) ());
+  Aio.run wait
+
+(* --- Servers -------------------------------------------------------------------- *)
+
+let echo fd _ = put fd (String.uppercase_ascii (get fd))
+
+let ask listener text =
+  let fd = client listener in
+  put fd text;
+  let answer = get fd in
+  Aio.close fd;
+  answer
+
+(* At most two are served at a time, and each of five is. *)
+let bounded () =
+  let listener = listener () and stop = Promise.create () in
+  let now = Atomic.make 0 and most = ref 0 and started = Atomic.make 0 in
+  let gate = Promise.create () in
+  let serve fd peer =
+    most := Int.max !most (1 + Atomic.fetch_and_add now 1);
+    Atomic.incr started;
+    Promise.await gate;
+    echo fd peer;
+    Atomic.decr now
+  in
+  let server () =
+    Aio.run_server ~connections:2 ~stop:(Promise.await_evt stop) listener serve
+  and clients () =
+    let opener () =
+      eventually "two are served" ~pause (fun () -> Atomic.get started = 2);
+      (* the others have the time to be accepted, if nothing kept them *)
+      for _ = 1 to 20 do
+        pause ()
+      done;
+      Promise.fill gate ()
+    in
+    Scope.run (fun scope ->
+        Scope.fork scope opener;
+        strings "the answers"
+          [ "A"; "B"; "C"; "D"; "E" ]
+          (Tasks.map (ask listener) [ "a"; "b"; "c"; "d"; "e" ]));
+    Promise.fill stop ()
+  in
+  ignore (Tasks.both server clients : unit * unit);
+  int "at a time" 2 !most;
+  int "all have ended" 0 (Atomic.get now);
+  Aio.close listener
+
+(* What a connection raises doesn't end the server. *)
+let failing () =
+  let listener = listener () and stop = Promise.create () in
+  let errors = ref [] in
+  let serve fd peer =
+    match get fd with
+    | "bad" -> failwith "a bad peer"
+    | s ->
+        put fd s;
+        ignore peer
+  in
+  let server () =
+    Aio.run_server
+      ~on_error:(fun _ e -> errors := Printexc.to_string e :: !errors)
+      ~stop:(Promise.await_evt stop) listener serve
+  and clients () =
+    let bad = ask listener "bad" in
+    let good = ask listener "good" in
+    strings "the answers" [ ""; "good" ] [ bad; good ];
+    Promise.fill stop ()
+  in
+  ignore (Tasks.both server clients : unit * unit);
+  strings "the errors" [ "Failure(\"a bad peer\")" ] !errors;
+  Aio.close listener
+
+(* Cancelling ends the connections, and that isn't an error of theirs. *)
+let cancelled () =
+  let listener = listener () and errors = ref 0 in
+  let served = Promise.create () in
+  let serve fd _ =
+    Promise.fill served ();
+    ignore (get fd : string)
+  in
+  let server () =
+    Aio.run_server ~on_error:(fun _ _ -> incr errors) listener serve
+  in
+  let peer = client listener in
+  let ended = Tasks.first server (fun () -> Promise.await served) in
+  ended;
+  Alcotest.(check string) "the client is disconnected" "" (get peer);
+  int "errors" 0 !errors;
+  List.iter Aio.close [ peer; listener ];
+  match Aio.run_server listener serve with
+  | () -> Alcotest.fail "it serves a closed socket"
+  | exception Unix.Unix_error (EBADF, _, _) -> ()
+
+(* Stopping waits for the connections. *)
+let stopped () =
+  let listener = listener () and stop = Promise.create () in
+  let served = Promise.create () and ended = ref false in
+  let serve fd peer =
+    Promise.fill served ();
+    echo fd peer;
+    ended := true
+  in
+  let server () =
+    Aio.run_server ~stop:(Promise.await_evt stop) listener serve;
+    yes "the connection has ended" !ended
+  and peer () =
+    let fd = client listener in
+    Promise.await served;
+    Promise.fill stop ();
+    pause ();
+    put fd "late";
+    Alcotest.(check string) "the answer" "LATE" (get fd);
+    Aio.close fd
+  in
+  ignore (Tasks.both server peer : unit * unit);
+  Aio.close listener
+
+(* --- Clients -------------------------------------------------------------------- *)
+
+let info ?(family = Unix.PF_INET) address : Unix.addr_info =
+  {
+    ai_family = family;
+    ai_socktype = SOCK_STREAM;
+    ai_protocol = 0;
+    ai_addr = address;
+    ai_canonname = "";
+  }
+
+let by_name ?delay addresses =
+  Aio.connect_by_name ?delay
+    ~resolve:(fun _ _ -> List.map info addresses)
+    "host" "80"
+
+(* The port of a socket that doesn't listen refuses. *)
+let with_refusing f =
+  let fd = Unix.socket ~cloexec:true PF_INET SOCK_STREAM 0 in
+  Unix.bind fd (loopback 0);
+  Fun.protect
+    ~finally:(fun () -> Aio.close fd)
+    (fun () -> f (Unix.getsockname fd))
+
+(* Once the queue of a listening socket is full, it doesn't answer. *)
+let with_silent f =
+  let fd = listener ~backlog:0 () in
+  let fill () =
+    let peer = Unix.socket ~cloexec:true PF_INET SOCK_STREAM 0 in
+    Unix.set_nonblock peer;
+    (try Unix.connect peer (Unix.getsockname fd)
+     with Unix.Unix_error (EINPROGRESS, _, _) -> ());
+    peer
+  in
+  let peers = List.init 4 (fun _ -> fill ()) in
+  Fun.protect
+    ~finally:(fun () -> List.iter Aio.close (fd :: peers))
+    (fun () -> f (Unix.getsockname fd))
+
+let reaches listener fd =
+  Alcotest.(check bool)
+    "the peer" true
+    (Unix.getpeername fd = Unix.getsockname listener);
+  List.iter Aio.close [ fd; listener ]
+
+let after_refusal () =
+  with_refusing @@ fun refusing ->
+  let listener = listener () in
+  reaches listener
+    (by_name ~delay:infinity [ refusing; Unix.getsockname listener ])
+
+let after_silence () =
+  with_silent @@ fun silent ->
+  let listener = listener () in
+  reaches listener (by_name ~delay:0.01 [ silent; Unix.getsockname listener ])
+
+let nobody () =
+  with_refusing (fun refusing ->
+      match by_name [ refusing; refusing ] with
+      | (_ : Unix.file_descr) -> Alcotest.fail "it is connected"
+      | exception Unix.Unix_error (ECONNREFUSED, _, _) -> ());
+  match by_name [] with
+  | (_ : Unix.file_descr) -> Alcotest.fail "it is connected"
+  | exception Unix.Unix_error (EHOSTUNREACH, _, "host") -> ()
+
+let impatient () =
+  with_silent @@ fun silent ->
+  let connect () = by_name ~delay:0.001 [ silent; silent ] in
+  yes "too late" (Tasks.with_timeout 0.05 connect = None)
+
+(* After the first address comes one of the other family, not the second one. *)
+let by_turns () =
+  with_refusing @@ fun refusing ->
+  with_silent @@ fun silent ->
+  let name = Filename.temp_file "concord" "socket" in
+  Sys.remove name;
+  let listener = Unix.socket ~cloexec:true PF_UNIX SOCK_STREAM 0 in
+  Unix.bind listener (ADDR_UNIX name);
+  Unix.listen listener 5;
+  let addresses =
+    [ info refusing; info silent; info ~family:PF_UNIX (Unix.ADDR_UNIX name) ]
+  in
+  let fd =
+    Aio.connect_by_name ~delay:infinity ~resolve:(fun _ _ -> addresses) "" ""
+  in
+  yes "the peer" (Unix.getpeername fd = ADDR_UNIX name);
+  List.iter Aio.close [ fd; listener ];
+  Sys.remove name
+
+let localhost () =
+  let listener = listener () in
+  match Unix.getsockname listener with
+  | ADDR_UNIX _ -> assert false
+  | ADDR_INET (_, port) ->
+      (* if localhost has an address of IPv6, it refuses *)
+      reaches listener (Aio.connect_by_name "localhost" (string_of_int port))
+
+(* --- Files ---------------------------------------------------------------------- *)
+
+let files () =
+  let folder = Filename.temp_dir "concord" "files" in
+  let name = Filename.concat folder "a" in
+  let fd = Aio.openfile name [ O_RDWR; O_CREAT ] 0o600 in
+  let text = Bytes.init 200_000 (fun i -> Char.chr (i land 255)) in
+  Aio.pwrite fd ~at:1000 text 0 200_000;
+  Aio.fsync fd;
+  int "the size" 201_000 (Aio.stat name).st_size;
+  let b = Bytes.make 10 '.' in
+  int "read" 5 (Aio.pread fd ~at:(1000 + 255) b 2 5);
+  Alcotest.(check string)
+    "at its place" "..\255\000\001\002\003..." (Bytes.to_string b);
+  int "at the end" 0 (Aio.pread fd ~at:201_000 b 0 10);
+  int "the position" 0 (Unix.lseek fd 0 SEEK_CUR);
+  int "at most" 65_536 (Aio.pread fd ~at:0 (Bytes.create 100_000) 0 100_000);
+  raises "not in the bytes" (Invalid_argument "Concord_aio.pread") (fun () ->
+      Aio.pread fd ~at:0 b 5 6);
+  Aio.close fd;
+  yes "closed" (is_closed (fun () -> Aio.fsync fd));
+  Unix.symlink "a" (Filename.concat folder "link");
+  yes "a link" ((Aio.lstat (Filename.concat folder "link")).st_kind = S_LNK);
+  Aio.mkdir (Filename.concat folder "inner") 0o700;
+  let renamed = Filename.concat folder "inner/b" in
+  Aio.rename name renamed;
+  strings "the folder" [ "inner"; "link" ]
+    (List.sort compare (Aio.readdir folder));
+  strings "the inner one" [ "b" ] (Aio.readdir (Filename.concat folder "inner"));
+  Aio.unlink renamed;
+  Aio.unlink (Filename.concat folder "link");
+  Aio.rmdir (Filename.concat folder "inner");
+  Aio.rmdir folder;
+  List.iter
+    (fun f ->
+      match f folder with
+      | () -> Alcotest.fail "it is gone"
+      | exception Unix.Unix_error (ENOENT, _, _) -> ())
+    [
+      (fun f -> ignore (Aio.stat f : Unix.stats));
+      (fun f -> ignore (Aio.readdir f : string list));
+      Aio.unlink;
+      Aio.rmdir;
+    ]
+
+(* While all threads are taken, other tasks run, and an operation that hasn't begun can be
+   cancelled. *)
+let not_in_the_loop () =
+  let release = Promise.create () and begun = Atomic.make 0 in
+  let take () =
+    Atomic.incr begun;
+    Promise.await release
+  in
+  let folder = Filename.temp_dir "concord" "busy" in
+  let remove () = Aio.rmdir folder in
+  Scope.run (fun scope ->
+      for _ = 1 to 64 do
+        Scope.fork scope (fun () ->
+            Concord_aio__Blocking_threads.run Files take)
+      done;
+      eventually "the threads are taken" ~pause (fun () ->
+          Atomic.get begun = 64);
+      yes "too late" (Tasks.with_timeout 0.01 remove = None);
+      Promise.fill release ());
+  yes "not removed" (Sys.file_exists folder);
+  remove ()
+
+(* --- Processes ------------------------------------------------------------------ *)
+
+let spawn script =
+  let from, to_ = Unix.pipe ~cloexec:true () in
+  let pid =
+    Unix.create_process "sh" [| "sh"; "-c"; script |] from Unix.stdout
+      Unix.stderr
+  in
+  Unix.close from;
+  (pid, to_)
+
+let waited () =
+  let pid, to_ = spawn "read x; exit 3" in
+  let wait () = snd (Aio.waitpid [] pid) in
+  yes "it goes on" (Tasks.with_timeout 0.005 wait = None);
+  yes "not yet" (Aio.waitpid [ WNOHANG ] pid = (0, WEXITED 0));
+  let ended, () =
+    Tasks.both wait (fun () ->
+        put to_ "x\n";
+        Aio.close to_)
+  in
+  yes "the status" (ended = WEXITED 3);
+  match wait () with
+  | (_ : Unix.process_status) -> Alcotest.fail "it was waited for"
+  | exception Unix.Unix_error (ECHILD, _, _) -> ()
+
+let upper text to_it from_it =
+  ignore (Aio.write_substring to_it text 0 (String.length text) : int);
+  Aio.close to_it;
+  get from_it
+
+let piped () =
+  let answer, status =
+    Aio.with_process "tr" [| "tr"; "a-z"; "A-Z" |] (upper "hello")
+  in
+  Alcotest.(check string) "the answer" "HELLO" answer;
+  yes "the status" (status = WEXITED 0);
+  let (), status =
+    Aio.with_process ~env:[| "STATUS=7" |] "/bin/sh"
+      [| "sh"; "-c"; "exit $STATUS" |] (fun _ _ -> ())
+  in
+  yes "the environment" (status = WEXITED 7)
+
+(* The process would run forever. *)
+let killed () =
+  let pid = ref 0 in
+  let f _ from_it =
+    pid := int_of_string (String.trim (get from_it));
+    get from_it
+  in
+  let talk () =
+    Aio.with_process "sh" [| "sh"; "-c"; "echo $$; exec sleep 1000" |] f
+  in
+  yes "cancelled" (Tasks.with_timeout 0.2 talk = None);
+  yes "it was started" (!pid > 0);
+  raises "it has ended"
+    (Unix.Unix_error (ESRCH, "kill", ""))
+    (fun () -> Unix.kill !pid 0);
+  raises "a failure" Exit (fun () ->
+      Aio.with_process "sleep" [| "sleep"; "1000" |] (fun _ _ -> raise Exit))
+
+let () =
+  let cases names run = List.map (fun (name, f) -> test name (run f)) names in
+  let servers =
+    [
+      ("a bound", bounded);
+      ("a failure", failing);
+      ("cancelled", cancelled);
+      ("stopped", stopped);
+    ]
+  and clients =
+    [
+      ("after a refusal", after_refusal);
+      ("after silence", after_silence);
+      ("nobody answers", nobody);
+      ("cancelled", impatient);
+      ("by turns", by_turns);
+      ("localhost", localhost);
+    ]
+  and others =
+    [
+      ("files", files);
+      ("not in the loop", not_in_the_loop);
+      ("a process is waited for", waited);
+      ("a process with pipes", piped);
+      ("a process is killed", killed);
+    ]
+  in
+  Check.run "aio: services"
+    [
+      ("servers", cases servers in_run);
+      ("servers in Eio", cases servers in_eio);
+      ("clients", cases clients in_run);
+      ("clients in Eio", cases clients in_eio);
+      ("files and processes", cases others in_run);
+      ("in a thread", cases others leaves_none_open);
+    ]
