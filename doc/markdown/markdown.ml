@@ -1,8 +1,9 @@
 (* Translates the pages of the manual from odoc's language to Markdown, which code hosts show.
 
    [markdown FOLDER FILE...] writes FOLDER/NAME.md for each page NAME.mld, and README.md for the
-   index. The interfaces (.mli) among the files are the targets of links to modules. A Markdown
-   file among them is only checked: what it links to in doc/ has to exist.
+   index. The interfaces (.mli) among the files are the targets of links to modules. Two kinds of
+   files are only checked: what a Markdown file links to in doc/ has to exist, and the site's
+   contents (.txt) have to list each page.
 
    Only what the pages use is translated, and everything else is an error. *)
 
@@ -430,8 +431,21 @@ let check file =
   in
   go 0
 
+let check_contents file =
+  let lines = List.map String.trim (String.split_on_char '\n' (read file)) in
+  List.iter
+    (fun page ->
+      let name = "concord/" ^ name_of page in
+      if not (List.mem name lines || List.mem (name ^ "/index") lines) then
+        fail "%s lacks %s" file name)
+    pages
+
 let () =
   let folder = Sys.argv.(1) in
   Sys.mkdir folder 0o777;
   List.iter (write folder) pages;
-  List.iter check others
+  let contents, documents =
+    List.partition (fun file -> Filename.check_suffix file ".txt") others
+  in
+  List.iter check documents;
+  List.iter check_contents contents
