@@ -82,7 +82,8 @@ let add_group buffer = function
 
 let of_found pid { Finder.waits = found; unseen } =
   let buffer = Buffer.create 1_000 in
-  add buffer "concord: %s in process %d%s\n"
+  add buffer "concord: %s%s in process %d%s\n"
+    (if unseen > 0 then "at least " else "")
     (waits (List.length found) "task")
     pid
     (match Process.inner_pid pid with
