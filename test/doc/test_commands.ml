@@ -37,6 +37,7 @@ let table =
         ("./dev bench threads --quick", benchmark);
         ( "./dev test --compiler 5.3",
           Not "it runs the tests themselves, on another compiler" );
+        ("concord-trace --waits", outside);
       ] );
     ( "doc/design.mld",
       [ ("./dev mutate", Run ("test/tools/mutate.t", "mutate")) ] );
