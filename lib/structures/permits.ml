@@ -74,6 +74,9 @@ type rare = {
   second : waiters;
   known : Holders.t list;
   in_order : bool;
+  capacity : int;
+      (** The number of permits at first, if holders were known then, or
+          [no_capacity]. *)
 }
 
 type state = { free : int; first : waiters; rare : rare }
@@ -87,6 +90,7 @@ let request amount =
 (* --- States --------------------------------------------------------------- *)
 
 let no_round = -1
+let no_capacity = -1
 
 let plain =
   {
@@ -96,6 +100,7 @@ let plain =
     second = Waiters.empty;
     known = [];
     in_order = false;
+    capacity = no_capacity;
   }
 
 (* The states without waiters, holders and promises are constants, if the number of permits
@@ -113,7 +118,8 @@ let rarely rare =
   if
     rare.promised = 0 && rare.since = no_round
     && Waiters.is_empty rare.second
-    && List.is_empty rare.known && not rare.in_order
+    && List.is_empty rare.known && (not rare.in_order)
+    && rare.capacity = no_capacity
   then plain
   else rare
 
@@ -139,8 +145,9 @@ let[@inline] with_first free first rare =
   if Waiters.is_empty first then state free first rare
   else { free; first; rare }
 
-let make ?(in_order = false) free =
-  Atomic.make (state free Waiters.empty (rarely { plain with in_order }))
+let make ?(in_order = false) ?(capacity = no_capacity) free =
+  Atomic.make
+    (state free Waiters.empty (rarely { plain with in_order; capacity }))
 
 (* --- Steps ---------------------------------------------------------------- *)
 

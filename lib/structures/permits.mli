@@ -31,6 +31,9 @@ type rare = private {
   second : waiters;  (** The waiting tasks that stand aside. *)
   known : Holders.t list;  (** The known holders. *)
   in_order : bool;  (** If it is [true], no task is nudged. *)
+  capacity : int;
+      (** The number of permits at first, if holders were known then. Otherwise
+          it is negative. *)
 }
 (** Fields that are empty in most states. *)
 
@@ -43,7 +46,7 @@ type state = private {
 type t = state Atomic.t
 
 val all : int
-val make : ?in_order:bool -> int -> t
+val make : ?in_order:bool -> ?capacity:int -> int -> t
 
 val request : int -> request
 (** [request n] is a request for [n] permits, which doesn't stand aside, and

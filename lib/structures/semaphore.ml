@@ -3,10 +3,13 @@
 type t = Permits.t
 
 let one = Permits.request 1
-let make n = Observer.made ~kind:"semaphore" (Permits.make n)
 
-let make_in_order n =
-  Observer.made ~kind:"semaphore" (Permits.make ~in_order:true n)
+let made ?in_order n =
+  let capacity = if Holders.are_known () then Some n else None in
+  Observer.made ~kind:"semaphore" (Permits.make ?in_order ?capacity n)
+
+let make n = made n
+let make_in_order n = made ~in_order:true n
 
 (* --- Steps ---------------------------------------------------------------- *)
 
@@ -25,13 +28,29 @@ let release_several n (s : Permits.state) : _ Step.t =
 let release_binary () (s : Permits.state) : _ Step.t =
   if s.free > 0 then Return (s, ()) else Permits.give one s
 
-(* --- The waiters ---------------------------------------------------------- *)
+(* For a bracket whose task is known. *)
+let release_held request (s : Permits.state) : _ Step.t =
+  if request.Permits.amount > Permits.all - s.free then Raise overflow_n
+  else Permits.give request s
+
+(* If another task has released meanwhile, it has removed this holder too. *)
+let release_held_binary request (s : Permits.state) : _ Step.t =
+  if s.free > 0 then Return (s, ()) else Permits.give request s
+
+(* --- The waiters and the holders ------------------------------------------ *)
+
+(* Only brackets have holders, because any task may release what another one has acquired. The
+   other permits have holders that aren't known, so there is no cycle while one is out. *)
+let holders t =
+  let { Permits.free; rare; _ } = Atomic.get t in
+  if List.is_empty rare.known then []
+  else Holders.all ~count:(rare.capacity - free) rare.known
 
 let permits t = Printf.sprintf "%d permits left" (Atomic.get t).Permits.free
 
 let acquiring_by name =
   Permits.waiting Fun.id
-    { Operation.default with name; state = permits; spin = Before }
+    { Operation.default with name; state = permits; spin = Before; holders }
 
 let acquiring = acquiring_by "Semaphore.Counting.acquire"
 let acquiring_several = acquiring_by "Semaphore.Counting.acquire_n"
@@ -73,6 +92,26 @@ let[@inline] try_acquire t =
 let attempt_several t request =
   Option.is_some (Step.attempt t Permits.take request)
 
+let never_fast _ _ = false
+
+(* Unbroken after the wait, as [acquire]. *)
+let acquire_known waiting t (request : Permits.request) =
+  if not (attempt_several t request) then begin
+    Holders.waits request.owner;
+    Nudge.wait waiting t request;
+    Holders.taken request.owner
+  end
+
+let[@inline never] with_known waiting release t n f =
+  Holders.within (fun by ->
+      let request = { (Permits.request n) with owner = Holders.one_of by } in
+      acquire_known waiting t request;
+      Step.within ~fast:never_fast t release request f)
+
+(* The capacity says whether all permits are in brackets that are known. *)
+let[@inline] are_holders_known t =
+  Holders.are_known () && (Atomic.get t).Permits.rare.capacity >= 0
+
 module Counting = struct
   type nonrec t = t
 
@@ -97,8 +136,11 @@ module Counting = struct
   let release t = if not (released t ()) then Step.surely t release_counting ()
 
   let with_permit t f =
-    acquire t;
-    Step.within ~fast:released t release_counting () f
+    if are_holders_known t then with_known acquiring release_held t 1 f
+    else begin
+      acquire t;
+      Step.within ~fast:released t release_counting () f
+    end
 
   let[@inline] request name n =
     check name n;
@@ -120,11 +162,13 @@ module Counting = struct
     check "release_n" n;
     Step.surely t release_several n
 
-  let never_fast _ _ = false
-
   let with_permits t n f =
-    acquire_as "with_permits" t n;
-    Step.within ~fast:never_fast t release_several n f
+    check "with_permits" n;
+    if are_holders_known t then with_known acquiring_several release_held t n f
+    else begin
+      acquire_as "with_permits" t n;
+      Step.within ~fast:never_fast t release_several n f
+    end
 
   let get_value t = (Atomic.get t).Permits.free
   let waiters = Permits.waiters
@@ -144,8 +188,12 @@ module Binary = struct
   let release t = if not (released t ()) then Step.surely t release_binary ()
 
   let with_permit t f =
-    acquire t;
-    Step.within ~fast:released t release_binary () f
+    if are_holders_known t then
+      with_known acquiring_binary release_held_binary t 1 f
+    else begin
+      acquire t;
+      Step.within ~fast:released t release_binary () f
+    end
 
   let waiters = Permits.waiters
 end

@@ -249,6 +249,21 @@ let two_permits () =
   in
   in_eio (fun () -> Eio.Fiber.both copies copies)
 
+(* The same, but one more permit is out, and will come back. *)
+let two_of_three () =
+  let permits = Debug.named "permits" (Semaphore.Counting.make 3) in
+  Semaphore.Counting.acquire permits;
+  let meet = Barrier.create 2 in
+  ready_when (fun () -> Semaphore.Counting.waiters permits = 2);
+  let[@inline never] copies () =
+    Semaphore.Counting.with_permit permits (fun () ->
+        Barrier.await meet;
+        Semaphore.Counting.with_permit permits ignore;
+        ());
+    ()
+  in
+  in_eio (fun () -> Eio.Fiber.both copies copies)
+
 (* --- Values that don't come ------------------------------------------------------------ *)
 
 (* The signal came before the wait, because no flag says that it came. *)
@@ -384,6 +399,7 @@ let modes =
     ("Thread.join in Eio", joins_in_eio);
     ("each needs two resources", each_needs_two);
     ("each needs two permits", two_permits);
+    ("two of three permits", two_of_three);
     ("resource never given back", never_given_back);
     ("leaked permit", leaked_permit);
     ("lost wake-up", lost_wakeup);

@@ -269,6 +269,37 @@ let cycle () =
   Rwlock.write_unlock rw;
   List.iter Thread.join [ a; b; c ]
 
+(* [hold] is a bracket. After it, the task isn't a holder any more, even if another task has
+   released the semaphore meanwhile. *)
+let semaphore () =
+  let of_one name made ~permits ~try_acquire ~acquire ~release ~hold =
+    let t = Debug.named name (made ()) in
+    let waiter () =
+      acquire t;
+      release t
+    in
+    hold t (fun () ->
+        while_waiting name waiter
+          ~release:(fun () -> release t)
+          (fun () -> me "bracket" name));
+    for _ = 1 to permits do
+      yes "acquired" (try_acquire t)
+    done;
+    no "all are acquired" (try_acquire t);
+    while_waiting name waiter
+      ~release:(fun () -> release t)
+      (fun () -> strings "no bracket" [] (holders name))
+  in
+  let open Semaphore in
+  of_one "counting" ~permits:2
+    (fun () -> Counting.make 1)
+    ~try_acquire:Counting.try_acquire ~acquire:Counting.acquire
+    ~release:Counting.release ~hold:Counting.with_permit;
+  of_one "binary" ~permits:1
+    (fun () -> Binary.make true)
+    ~try_acquire:Binary.try_acquire ~acquire:Binary.acquire
+    ~release:Binary.release ~hold:Binary.with_permit
+
 let () =
   run "holders"
     [
@@ -279,6 +310,7 @@ let () =
           test "relocked" (condition_with free "relocked");
           test "given again" (condition_with given "given again");
           test "rwlock" rwlock;
+          test "semaphore" semaphore;
           test "mvar" mvar;
           test "lazy" (new_lazy_value "lazy" Lazy.force);
           test "lazy, its event"
