@@ -343,10 +343,25 @@ let quietly f v = try f v with _ -> ()
 
 let run job { run; fail } =
   (match Atomic.get job.pool.phase with
-  | Open -> ( try run job with e -> quietly fail e)
-  | Told -> quietly fail Cancelled
-  | Left -> quietly fail Lost);
+  | Open -> ( try run job with e -> quietly (surely fail) e)
+  | Told -> quietly (surely fail) Cancelled
+  | Left -> quietly (surely fail) Lost);
   Atomic.set job.state Ended
+
+(* A finaliser has raised outside of the job, and others may raise here. This allocates nothing
+   before the exception handler is there, and its recursive call is not a tail call, so it has no
+   polling point that the handler doesn't cover. *)
+let rec give_up job e =
+  match
+    (match Atomic.exchange job.state Ended with
+    | Queued { fail; _ } | Begun fail -> surely fail e
+    | Ended -> ());
+    finish job
+  with
+  | () -> ()
+  | exception _ ->
+      give_up job e;
+      ()
 
 let begin_ worker job =
   note worker job;
@@ -357,7 +372,7 @@ let begin_ worker job =
       Effect.Deep.match_with (run job) work
         {
           retc = (fun () -> finish job);
-          exnc = (fun _ -> finish job);
+          exnc = give_up job;
           effc = (fun (type a) (e : a Effect.t) -> handle job e);
         }
   | Queued _ | Begun _ | Ended -> finish job
@@ -371,18 +386,12 @@ let start_or_continue worker item =
       item.job.worker <- worker;
       go_on ()
 
-let give_up job e =
-  (match Atomic.exchange job.state Ended with
-  | Queued { fail; _ } | Begun fail -> surely fail e
-  | Ended -> ());
-  finish job
-
 (* If a finaliser raises here, outside of the job, the job may have lost its continuation. *)
 let serve_item worker item =
   if take item then
     match start_or_continue worker item with
     | () -> ()
-    | exception e -> quietly (give_up item.job) e
+    | exception e -> give_up item.job e
 
 let rec work_off pool worker =
   match Ready_queue.take pool.ready with
