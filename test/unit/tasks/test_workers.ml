@@ -169,16 +169,20 @@ let forgets w =
 let takes_cores () =
   let busy = Concord__core__Busy.workers in
   let before = busy () in
-  let taken = int "cores that workers take" in
-  let sleep () = eventually "the workers sleep" (fun () -> busy () = before) in
+  (* A worker that has just been started looks for jobs before it sleeps. *)
+  let taken n =
+    eventually (Printf.sprintf "%d workers are busy" n) (fun () ->
+        busy () = before + n)
+  in
+  let sleep () = taken 0 in
   with_workers ~domains:2 (fun w ->
       sleep ();
       let first = occupy w in
-      taken (before + 1) (busy ());
+      taken 1;
       let second = occupy w in
-      taken (before + 2) (busy ());
+      taken 2;
       first ();
-      eventually "one sleeps" (fun () -> busy () = before + 1);
+      taken 1;
       second ();
       sleep ();
       let gate = Promise.create () in
@@ -187,7 +191,7 @@ let takes_cores () =
       Promise.fill gate ();
       Promise.await waits;
       sleep ());
-  taken before (busy ())
+  int "cores that workers take at the end" before (busy ())
 
 (* --- Cancelled callers ------------------------------------------------------------ *)
 
