@@ -360,7 +360,10 @@ let[@inline never] put_back_after t item e =
    is cleared may be one of those that the program wants to get rid of. *)
 let[@inline never] make t holder =
   let { settings; epoch; _ } = (Atomic.get t).rare in
-  match settings.make () with
+  match
+    Holders.taken holder;
+    settings.make ()
+  with
   | exception e -> Sys.opaque_identity (give_up_and_raise t holder e)
   | v -> (
       match
@@ -384,6 +387,7 @@ let[@inline never] resource t holder = function
   | Idle item -> (
       if item.holder != holder then item.holder <- holder;
       match
+        Holders.taken holder;
         let rare = (Atomic.get t).rare in
         (not (is_old rare item)) && rare.settings.validate item.v
       with
@@ -400,9 +404,7 @@ let[@inline] take operation t holder =
     | Some grant -> grant
     | None ->
         Holders.waits holder;
-        let grant = Operation.wait operation t holder in
-        Holders.taken holder;
-        grant
+        Operation.wait operation t holder
   in
   resource t holder grant
 
@@ -432,7 +434,6 @@ let use_evt t f =
   let event holder t =
     let holder = Holders.one_of holder in
     let finish grant =
-      Holders.taken holder;
       let item = resource t holder grant in
       lend t f item
     in
@@ -461,7 +462,6 @@ let obtain_evt t =
   let event holder t =
     let holder = Holders.one_of holder in
     let finish grant =
-      Holders.taken holder;
       let item = resource t holder grant in
       Sys.opaque_identity (leased t item)
     in

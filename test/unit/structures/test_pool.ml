@@ -545,7 +545,7 @@ let events () =
    and then one clears the pool. A resource must have one user at a time, and at most [limit]
    may exist. *)
 let domains () =
-  let limit = 3 and rounds = 2_000 in
+  let limit = 3 and rounds = if debugged then 200 else 2_000 in
   let exist = Atomic.make 0 and wrong = Atomic.make 0 in
   let made = Atomic.make 0 and disposed = Atomic.make 0 in
   let check condition = if not condition then Atomic.incr wrong in
