@@ -46,8 +46,8 @@
               { word = Fun.id; step = pass_step; queue; left = Step.finished };
         }
     val passing : (state Atomic.t, unit, unit) operation =
-      {name = "Gate.pass"; spin = Before; holders = <fun>; state = <fun>;
-       from_outside = false; undo = <fun>;
+      {mark = "an operation of Concord"; name = "Gate.pass"; spin = Before;
+       holders = <fun>; state = <fun>; from_outside = false; undo = <fun>;
        how =
         By_steps
          {Concord.Tools.Structure_kit.word = <fun>; step = <fun>; queue = <fun>;
