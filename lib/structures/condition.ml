@@ -11,6 +11,7 @@ type wait = {
   mutex : Mutex.t;
   mutable unlocked : bool;
   mutable slot : Slot.t;  (** The slot in which the task spins, or [nowhere]. *)
+  mutable asleep : bool;  (** The task has suspended in its slot. *)
 }
 
 let not_locked () = raise (Sys_error "Condition.wait: the mutex is not locked")
@@ -77,7 +78,7 @@ let waiting =
 
 (* Unbroken, from the locking to the assignment that records it. *)
 let lock_now wait =
-  if Mutex.try_lock_soon wait.mutex then wait.unlocked <- false
+  if Mutex.try_lock wait.mutex then wait.unlocked <- false
   else
     Suspend.protect (fun () ->
         Mutex.lock wait.mutex;
@@ -94,7 +95,8 @@ let lock_again wait =
       Printexc.raise_with_backtrace e backtrace)
 
 let start condition mutex =
-  part_of condition { condition; mutex; unlocked = false; slot = Slot.nowhere }
+  let unlocked = false and slot = Slot.nowhere and asleep = false in
+  part_of condition { condition; mutex; unlocked; slot; asleep }
 
 let rec leave_both first second =
   try
@@ -110,25 +112,26 @@ let rec leave_both first second =
 (* A wake-up counts only after the mutex was unlocked. Otherwise a program that signals without
    the mutex could make the task continue again and again, and others would never get the
    mutex. *)
-let attempt_in_slot wait () () =
+let attempt_in_slot wait () =
   if wait.unlocked then Slot.check wait.slot else None
 
 let waiting_in_slot =
   {
-    Operation.default with
-    name = "Condition.wait";
-    undo = (fun wait () wake -> pass_on wait.condition wake);
+    waiting with
     how =
       By_hand
         {
-          attempt = (fun wait () -> attempt_in_slot wait () ());
+          attempt = attempt_in_slot;
           enlist =
             (fun wait w ->
               unlock_once wait;
+              wait.asleep <- true;
               Slot.wait wait.slot w);
           withdraw = (fun _ _ -> (* the task that waits leaves the slot *) ());
         };
   }
+
+let spinning_in_slot = { waiting_in_slot with spin = Before }
 
 (* Unbroken, from the release to the assignment. *)
 let unlock_unless_queued wait =
@@ -143,15 +146,10 @@ let[@inline never] spin_then_wait wait =
   Slot.enter wait.slot;
   try
     unlock_unless_queued wait;
-    match
-      if wait.unlocked then Operation.spin Spin.soon attempt_in_slot wait () ()
-      else None
-    with
-    | Some Signal ->
-        Slot.give_back wait.slot;
-        Signal
-    | Some Broadcast -> Broadcast
-    | None -> Operation.wait waiting_in_slot wait ()
+    let how = if wait.unlocked then spinning_in_slot else waiting_in_slot in
+    let wake = Operation.wait how wait () in
+    if wake = Signal && not wait.asleep then Slot.give_back wait.slot;
+    wake
   with e ->
     let backtrace = Backtrace.get () in
     leave_both Slot.nowhere wait.slot;

@@ -24,6 +24,17 @@ let not_permitted = Sys_error "Mutex.unlock: Operation not permitted"
 let unlock_step () (s : Permits.state) : _ Step.t =
   if s.free > 0 then Raise not_permitted else Permits.give anybody s
 
+(* --- Trying to lock ------------------------------------------------------- *)
+
+let[@inline] lock_now t owner =
+  owner == Holders.unknown && Atomic.compare_and_set t unlocked locked
+
+let[@inline never] try_slowly t owner =
+  (Atomic.get t).Permits.free > 0
+  && Option.is_some (Step.attempt t Permits.take (request owner))
+
+let try_lock_as t owner = lock_now t owner || try_slowly t owner
+
 (* --- The waiters and the owner -------------------------------------------- *)
 
 let owner_of t =
@@ -33,11 +44,25 @@ let owner_of t =
 
 let owners t = Holders.to_list (owner_of t)
 
+(* Spinning is worthwhile because an owner on another domain may unlock sooner than the caller
+   could suspend and be woken. *)
+let spin =
+  let attempt t { Permits.owner; _ } () =
+    if try_lock_as t owner then Some () else None
+  in
+  Operation.Own
+    { pace = Spin.mutex; prepare = Fun.id; attempt; in_choice = false }
+
 (* When a waiter withdraws, no task has to be served, unlike in a semaphore. Each waiter asks
    for all permits, so this one has not kept others from permits that are free. *)
 let locking =
   Permits.waiting word ~left:Step.finished
-    { Operation.default with name = "Mutex.lock"; holders = owners }
+    {
+      Operation.default with
+      name = "Mutex.lock";
+      spin = In_its_own_way spin;
+      holders = owners;
+    }
 
 (* --- Unlocking ------------------------------------------------------------ *)
 
@@ -69,30 +94,11 @@ let[@inline] unlock t = if not (try_release t) then unlock_slowly t
 
 (* --- Locking -------------------------------------------------------------- *)
 
-let[@inline] lock_now t owner =
-  owner == Holders.unknown && Atomic.compare_and_set t unlocked locked
-
-let[@inline never] try_slowly t owner =
-  (Atomic.get t).Permits.free > 0
-  && Option.is_some (Step.attempt t Permits.take (request owner))
-
-let try_lock_as t owner = lock_now t owner || try_slowly t owner
 let try_lock t = try_lock_as t (Holders.caller ())
-let lock_free t owner () = if try_lock_as t owner then Some () else None
-
-(* Spinning is worthwhile because an owner on another domain may unlock sooner than the caller
-   could suspend and be woken. *)
-let lock_soon t owner =
-  Domains.were_spawned ()
-  && Option.is_some (Operation.spin Spin.mutex lock_free t owner ())
-
-let try_lock_soon t =
-  let owner = Holders.caller () in
-  try_lock_as t owner || lock_soon t owner
 
 (* Unbroken after the wait. Otherwise no task would unlock what this one was given. *)
 let[@inline never] lock_slowly t owner =
-  if not (try_slowly t owner || lock_soon t owner) then begin
+  if not (try_slowly t owner) then begin
     if owner != Holders.unknown then begin
       Holders.before_lock owner t ~owner:owner_of;
       Holders.waits owner

@@ -137,7 +137,3 @@ val owners : t -> Holder.t list
 val try_release : t -> bool
 (** [try_release t] unlocks [t] if no task waits for it and waits are not kept.
 *)
-
-val try_lock_soon : t -> bool
-(** [try_lock_soon t] does the same as {!try_lock}, but first spins for a
-    microsecond, as {!lock} does before it suspends. *)

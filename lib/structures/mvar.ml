@@ -313,12 +313,27 @@ let swapping = { taking with operation = { operation with name = "Mvar.swap" } }
 let modifying =
   { taking with operation = { operation with name = "Mvar.modify" } }
 
+(* Puts the value of [full], whose block becomes the state if no task waits. *)
+let put_full t full () =
+  match (Atomic.get t, full) with
+  | (Empty _ as before), _
+    when before == empty && Atomic.compare_and_set t before full ->
+      Some ()
+  | Empty _, Full (v, _, _) -> Step.attempt t put_in v
+  | _ -> None
+
+(* [full v] is allocated before the attempts. Otherwise the compare-and-set would stall until
+   the new block is written. *)
 let putting =
+  let attempt = put_full and in_choice = true in
+  let own =
+    Operation.Own { pace = Spin.soon; prepare = full; attempt; in_choice }
+  in
   {
     Operation.default with
     name = "Mvar.put";
     undo = Operation.undo_nothing;
-    spin = Before;
+    spin = In_its_own_way own;
     holders;
     how =
       By_steps
@@ -411,27 +426,7 @@ let[@inline] try_put t v =
       else put_into_line t v before line
   | Full _ | Held _ -> false
 
-(* Puts the value of [full], whose block becomes the state if no task waits. *)
-let put_full t full () =
-  match (Atomic.get t, full) with
-  | (Empty _ as before), _
-    when before == empty && Atomic.compare_and_set t before full ->
-      Some ()
-  | Empty _, Full (v, _, _) -> Step.attempt t put_in v
-  | _ -> None
-
-(* [full v] is allocated before the attempts. Otherwise the compare-and-set would stall until
-   the new block is written. *)
-let[@inline never] spin_then_put t v =
-  match Operation.spin Spin.soon put_full t (full v) () with
-  | Some () -> ()
-  | None -> Operation.suspend putting t v
-
-let put t v =
-  if not (try_put t v) then
-    if Operation.may_spin () then spin_then_put t v
-    else Operation.suspend putting t v
-
+let put t v = if not (try_put t v) then Operation.wait putting t v
 let put_evt t v = Event.make putting t v
 
 (* --- Taking and putting --------------------------------------------------- *)

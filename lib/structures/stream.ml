@@ -571,6 +571,8 @@ let taking =
         };
   }
 
+let add_now t v = if try_add t v then Some () else None
+
 let adding =
   {
     Operation.default with
@@ -581,21 +583,29 @@ let adding =
     how =
       By_hand
         {
-          attempt = (fun t v -> if try_add t v then Some () else None);
+          attempt = add_now;
           enlist =
             (fun t w -> Step.enlist t.first (look_for_end_or_room t) adders w);
           withdraw = (fun t w -> Step.withdraw t.first adders Step.finished w);
         };
   }
 
-(* Tasks spin in short streams only. In a long one, many items gather while a task falls asleep
-   or backs off, and are then taken at once. *)
 let short = { taking; adding }
 
+(* In a long stream, many items gather while a task falls asleep, and are then taken at once. So
+   a task backs off once, and only if the last tasks that did found enough items, or as much
+   room, afterwards. *)
 let long =
+  let pace = Spin.bulk and prepare = Fun.id and in_choice = false in
+  let take t () () = if length t >= Spin.enough then try_take t else None
+  and add t v () =
+    if t.capacity - length t >= Spin.enough then add_now t v else None
+  in
+  let to_take = Operation.Own { pace; prepare; attempt = take; in_choice }
+  and to_add = Operation.Own { pace; prepare; attempt = add; in_choice } in
   {
-    taking = { taking with spin = Never };
-    adding = { adding with spin = Never };
+    taking = { taking with spin = In_its_own_way to_take };
+    adding = { adding with spin = In_its_own_way to_add };
   }
 
 let mailbox = { long with taking = { long.taking with name = "Mailbox.take" } }
@@ -628,43 +638,16 @@ let create_mailbox ?name () = make "mailbox" ?name max_int mailbox
 
 (* --- Taking and adding ---------------------------------------------------- *)
 
-let room t = t.capacity - length t
-let if_enough count t () = if count t >= Spin.enough then Some () else None
-
-(* Before a task waits in a long stream for another domain, it backs off for a moment. It does
-   so only if the last tasks that did found [Spin.enough] items, or as much room,
-   afterwards. *)
-let gather count t =
-  ignore (Operation.spin Spin.bulk if_enough count t () : unit option)
-
-let[@inline never] gather_then_take t =
-  gather length t;
+let take t =
   match try_take t with
   | Some v -> v
-  | None -> Operation.suspend t.operations.taking t ()
-
-let[@inline never] wait_to_take t =
-  if Domains.were_spawned () && not (is_short t.capacity) then
-    gather_then_take t
-  else Operation.wait t.operations.taking t ()
-
-let take t = match try_take t with Some v -> v | None -> wait_to_take t
+  | None -> Operation.wait t.operations.taking t ()
 
 let take_nonblocking t =
   match try_take t with v -> v | exception Closed -> None
 
 let take_evt t = Event.make t.operations.taking t ()
-
-let[@inline never] gather_then_add t v =
-  gather room t;
-  if not (try_add t v) then Operation.suspend t.operations.adding t v
-
-let[@inline never] wait_to_add t v =
-  if Domains.were_spawned () && not (is_short t.capacity) then
-    gather_then_add t v
-  else Operation.wait t.operations.adding t v
-
-let add t v = if not (try_add t v) then wait_to_add t v
+let add t v = if not (try_add t v) then Operation.wait t.operations.adding t v
 let add_evt t v = Event.make t.operations.adding t v
 let add_seq t seq = Seq.iter (add t) seq
 

@@ -12,7 +12,10 @@ let lock ?(evt = false) name mutex =
 (* This does what [Mutex.lock] does if the owner may be on another domain. *)
 let look name mutex =
   make name @@ fun () ->
-  if Spin.attempt_again 1 Mutex.lock_free mutex Holders.unknown () 2 = None then
+  let lock_free t owner () =
+    if Mutex.try_lock_as t owner then Some () else None
+  in
+  if Spin.attempt_again 1 lock_free mutex Holders.unknown () 2 = None then
     Nudge.wait Mutex.locking mutex Mutex.anybody;
   Buffer.add_string order name;
   Mutex.unlock mutex;

@@ -296,10 +296,12 @@ let rec is_spun_for alternatives i ~any =
         false
     | Alternative { after = { kind = Plain | Once; _ }; operation; _ } -> (
         match operation.spin with
-        | Before | Enlisted_or_before ->
+        | Before | Enlisted_or_before
+        | In_its_own_way (Own { in_choice = true; _ }) ->
             is_spun_for alternatives (i + 1) ~any:true
         | Indifferent -> is_spun_for alternatives (i + 1) ~any
-        | Never | Enlisted -> false)
+        | Never | Enlisted | In_its_own_way (Own { in_choice = false; _ }) ->
+            false)
 
 (* Everything is withdrawn before anything else is done. *)
 let[@inline never] withdraw_and_raise enlisted e =

@@ -1,4 +1,19 @@
-type spin = Never | Before | Enlisted | Enlisted_or_before | Indifferent
+type ('t, 'x, 'a) own =
+  | Own : {
+      pace : Spin.pace;
+      prepare : 'x -> 'y;
+      attempt : 't -> 'y -> unit -> 'a option;
+      in_choice : bool;
+    }
+      -> ('t, 'x, 'a) own
+
+type ('t, 'x, 'a) spin =
+  | Never
+  | Before
+  | Enlisted
+  | Enlisted_or_before
+  | Indifferent
+  | In_its_own_way of ('t, 'x, 'a) own
 
 type ('t, 'x, 'a) how =
   | By_steps : {
@@ -17,7 +32,7 @@ type ('t, 'x, 'a) how =
 type ('t, 'x, 'a) t = {
   mark : string;
   name : string;
-  spin : spin;
+  spin : ('t, 'x, 'a) spin;
   holders : 't -> Holder.t list;
   state : 't -> string;
   from_outside : bool;
@@ -173,6 +188,16 @@ let[@inline never] spin_before (type s x a) (operation : (s, x, a) t) (t : s)
   | Some v -> v
   | None -> suspend operation t arg
 
+(* The last attempt is for what a task does that spun for more than one item. *)
+let[@inline never] spin_in_own_way (Own { pace; prepare; attempt = f; _ })
+    operation t arg =
+  match spin pace f t (prepare arg) () with
+  | Some v -> v
+  | None -> (
+      match attempt operation t arg with
+      | Some v -> v
+      | None -> suspend operation t arg)
+
 (* --- Spinning in the queue ---------------------------------------------------------------- *)
 
 (* The outcome that the task decides itself if it has met no other task. It then withdraws. *)
@@ -223,6 +248,7 @@ let[@inline never] wait_long operation t arg =
   if may_spin () then
     match operation.spin with
     | Before -> spin_before operation t arg
+    | In_its_own_way own -> spin_in_own_way own operation t arg
     | (Enlisted | Enlisted_or_before) when not (Observer.takes_slow_path ()) ->
         meet_or_wait operation t arg
     | Never | Enlisted | Enlisted_or_before | Indifferent ->
@@ -233,7 +259,8 @@ let[@inline never] wait_long operation t arg =
 let[@inline never] wait operation t arg =
   match operation.spin with
   | Never | Indifferent -> suspend operation t arg
-  | Before | Enlisted | Enlisted_or_before -> wait_long operation t arg
+  | Before | Enlisted | Enlisted_or_before | In_its_own_way _ ->
+      wait_long operation t arg
 
 let[@inline] perform operation t arg =
   match attempt operation t arg with

@@ -4,7 +4,24 @@
     types, {!attempt}, {!perform} (which is called [wait] there), {!block} and
     {!withdraw}. *)
 
-type spin = Never | Before | Enlisted | Enlisted_or_before | Indifferent
+(** How an operation spins that needs more than a policy of {!type-spin}. *)
+type ('t, 'x, 'a) own =
+  | Own : {
+      pace : Spin.pace;
+      prepare : 'x -> 'y;  (** Called once, before the attempts. *)
+      attempt : 't -> 'y -> unit -> 'a option;
+          (** Unbroken after its last step, as {!Spin.attempt} says. *)
+      in_choice : bool;  (** In a choice, the policy is [Before] or [Never]. *)
+    }
+      -> ('t, 'x, 'a) own
+
+type ('t, 'x, 'a) spin =
+  | Never
+  | Before
+  | Enlisted
+  | Enlisted_or_before
+  | Indifferent
+  | In_its_own_way of ('t, 'x, 'a) own
 
 type ('t, 'x, 'a) how =
   | By_steps : {
@@ -25,7 +42,7 @@ type ('t, 'x, 'a) t = {
       (** All get it from {!default}. By its address, [concord-trace --waits]
           recognises operations in the memory of a process. *)
   name : string;
-  spin : spin;
+  spin : ('t, 'x, 'a) spin;
   holders : 't -> Holder.t list;
   state : 't -> string;
   from_outside : bool;
@@ -67,14 +84,14 @@ val enlist : ('t, 'x, 'a) t -> 't -> ('x, 'a) Waiter.t -> bool
     does nothing and returns [false]. If the only partners of the waiter are
     alternatives of its own choice, it has to wait too. *)
 
-(** {2 For structures that spin in their own way} *)
-
 val suspend : ('t, 'x, 'a) t -> 't -> 'x -> 'a
 (** [suspend operation t arg] does the same as {!wait}, without spinning. *)
 
 exception Nudged
 (** If a waiter is resumed with this exception, it is out of its queue and was
     given nothing, so its task tries again. *)
+
+(** {2 For choices, conditions and diagnosis} *)
 
 val may_spin : unit -> bool
 (** [may_spin ()] is [true] if the caller's task should spin. Mostly it is
@@ -84,8 +101,6 @@ val spin :
   Spin.pace -> ('x -> 'y -> 'z -> 'a option) -> 'x -> 'y -> 'z -> 'a option
 (** [spin pace attempt] is {!Spin.attempt}. It uses the experience of the tasks
     of this domain. *)
-
-(** {2 For choices, and for diagnosis} *)
 
 val suspend_by : Reach.noted -> ('t, 'x, 'a) t -> 't -> 'x -> 'a
 (** {!suspend}, by a way that was noted. *)

@@ -8,12 +8,15 @@ type ('x, 'a) waiter = ('x, 'a) Waiter.t = {
   mutable resumer : ('a, exn) result -> bool;
 }
 
-type spin = Operation.spin =
+type ('t, 'x, 'a) own_way = ('t, 'x, 'a) Operation.own
+
+type ('t, 'x, 'a) spin = ('t, 'x, 'a) Operation.spin =
   | Never
   | Before
   | Enlisted
   | Enlisted_or_before
   | Indifferent
+  | In_its_own_way of ('t, 'x, 'a) own_way
 
 type ('t, 'x, 'a) how = ('t, 'x, 'a) Operation.how =
   | By_steps : {
@@ -34,7 +37,7 @@ type holder = Holder.t
 type ('t, 'x, 'a) operation = ('t, 'x, 'a) Operation.t = {
   mark : string;
   name : string;
-  spin : spin;
+  spin : ('t, 'x, 'a) spin;
   holders : 't -> holder list;
   state : 't -> string;
   from_outside : bool;

@@ -104,6 +104,9 @@ end
 
 (** {1 Operations} *)
 
+type ('t, 'x, 'a) own_way = ('t, 'x, 'a) Operation.own
+(** Only for structures of this library. *)
+
 (** How a task spins for a microsecond before it suspends, if at all. Choose
     {!Before} unless the operation needs a partner.
 
@@ -111,7 +114,7 @@ end
     domains have recently ended the waits of this domain's tasks that quickly.
     After spinning has ended 32 waits in a row, the next wait suspends, so that
     the other tasks of the loop run. *)
-type spin = Operation.spin =
+type ('t, 'x, 'a) spin = ('t, 'x, 'a) Operation.spin =
   | Never
   | Before
       (** The task tries the operation again and again before it enlists. Use it
@@ -134,6 +137,8 @@ type spin = Operation.spin =
   | Indifferent
       (** The task does as in {!Never}, but a choice with such an alternative
           may spin. A timeout has this policy. *)
+  | In_its_own_way of ('t, 'x, 'a) own_way
+      (** With attempts and a pace of its own. *)
 
 (** How an operation on a structure of type ['t] is performed, with an argument
     of type ['x] and a result of type ['a]. *)
@@ -188,7 +193,7 @@ type ('t, 'x, 'a) operation = ('t, 'x, 'a) Operation.t = {
   name : string;
       (** The name in reports and traces: the module and the function, such as
           ["Mvar.take"]. *)
-  spin : spin;
+  spin : ('t, 'x, 'a) spin;
   holders : 't -> holder list;
       (** The tasks that hold the structure, for reports. Leave the {!default},
           which is the empty list. *)

@@ -298,6 +298,27 @@ let choices () =
   waited ~attempts:1 (make 2) (select [ idle Enlisted_or_before ] Enlisted);
   waited ~attempts:1 (make 2) (select [ idle Enlisted ] Enlisted_or_before)
 
+(* At the pace [bulk], a task tries twice. If that was in vain, it tries once more without
+   spinning. In a choice it spins as others do, or not at all. *)
+let own_way () =
+  let prepared = ref 0 in
+  let own in_choice =
+    let prepare () = incr prepared and attempt t () () = attempt t () in
+    let pace = Concord__core__Spin.bulk in
+    In_its_own_way
+      (Concord__core__Operation.Own { pace; prepare; attempt; in_choice })
+  in
+  let wait t = wait_for { operation with spin = own false } t () in
+  looked (make 2) wait;
+  looked (make 3) wait;
+  waited ~attempts:0 (make 1) wait;
+  waited ~attempts:3 (make never) wait;
+  int "prepared" 3 !prepared;
+  in_domain (fun () -> looked (make 5) (select [ timeout () ] (own true)));
+  in_domain (fun () ->
+      waited ~attempts:1 (make 2) (select [ idle Before ] (own false)));
+  int "not prepared for a choice" 3 !prepared
+
 (* Timeouts come by themselves, so they must not be spun for. If they were, the last wait
    wouldn't spin, because the earlier spins were in vain. *)
 let timeouts () =
@@ -338,6 +359,7 @@ let () =
             test "a rendezvous" rendezvous;
             test "an event" (fresh events);
             test "a choice, if all may spin" (fresh choices);
+            test "in its own way" (fresh own_way);
             test "a choice, unsuccessful" (fresh choices_in_vain);
             test "timeouts are not spun for" (fresh timeouts);
           ]
