@@ -37,8 +37,10 @@ dune build --root . --no-print-directory --build-dir "$build" \
   @test/unit/all @test/lin/all @test/generator/all @test/schedulers/all ./test/testkit/operation/test_contract.exe
 
 # Up to OCaml 5.4.1, an effect that is performed under a handler but handled by none corrupts the heap in bytecode
-# (ocaml/ocaml#14644). Lazy values perform such effects when they force one another.
-say "the tests of lazy values are left out, because bytecode is not safe for them up to OCaml 5.4.1"
+# (ocaml/ocaml#14644). Lazy values perform such effects when they force one another, and so does a style's loop that runs in
+# a thread of another style and finds out whether that is a host. With OCAMLRUNPARAM=s=512 or s=1k, test_styles_deadlock fails
+# in one of two runs.
+say "the tests of lazy values, and test_styles_deadlock, are left out, because bytecode is not safe for them up to OCaml 5.4.1"
 # The interpreter may run a signal handler while it allocates the continuation of an effect. Afterwards it uses the old
 # stack, which has been freed if the handler made the stack grow (PERFORM in OCaml 5.4.1's runtime/interp.c).
 say "test_fifo_spinning is left out, because up to OCaml 5.4.1 a signal handler during an effect may corrupt the heap"
@@ -50,7 +52,7 @@ for name in "${tests[@]}"; do
   program=$build/default/test/$name.exe
   # A program that is missing belongs to another package.
   [ -e "$program" ] || continue
-  case $name in *lazy* | */test_fifo_spinning | */test_*_signals | */test_*interrupted) continue ;; esac
+  case $name in *lazy* | */test_styles_deadlock | */test_fifo_spinning | */test_*_signals | */test_*interrupted) continue ;; esac
   n=$((n + 1)) start=$SECONDS result=0
   output=$(cd "$(dirname "$program")" && timeout --kill-after=10 300 "$program" </dev/null 2>&1) || result=$?
   if [ $result = 0 ]; then say "$name: passed, $((SECONDS - start)) s"; continue; fi
