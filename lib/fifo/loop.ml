@@ -128,12 +128,9 @@ let enter s =
     s.domain <- this_domain ();
     turns s
   in
-  match Host_kit.using s.host in_loop with
-  | () -> s.domain <- -1
-  | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
-      s.domain <- -1;
-      Printexc.raise_with_backtrace e backtrace
+  Backtrace.finally
+    (fun () -> Host_kit.using s.host in_loop)
+    ~finally:(fun () -> s.domain <- -1)
 
 (* --- Sleeping ------------------------------------------------------------- *)
 

@@ -174,17 +174,11 @@ let set_locals task locals =
 let within s bindings f =
   let task = current s in
   let before = locals task in
-  match
+  let bound () =
     set_locals task bindings;
     f ()
-  with
-  | v ->
-      set_locals task before;
-      v
-  | exception e ->
-      let backtrace = Backtrace.get () in
-      set_locals task before;
-      Printexc.raise_with_backtrace e backtrace
+  in
+  Backtrace.finally bound ~finally:(fun () -> set_locals task before)
 
 let slot s =
   {

@@ -211,14 +211,8 @@ let leads_to frames t =
 
 let while_needed t frames f =
   let need = need t in
-  match
+  let needed () =
     List.iter (declare need) frames;
     f ()
-  with
-  | v ->
-      end_need need;
-      v
-  | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
-      end_need need;
-      Printexc.raise_with_backtrace e backtrace
+  in
+  Backtrace.finally needed ~finally:(fun () -> end_need need)

@@ -11,3 +11,16 @@ let rec update_surely t f =
     (* unbroken *)
     update_surely t f;
     raise e
+
+(* --- Backing off ------------------------------------------------------------ *)
+
+(* The page decisions.mld has what the pauses gain. The doubling is for more than two domains,
+   which was not measured. *)
+let first_pauses = 32
+let most_pauses = 128
+
+let[@inline never] back_off pauses =
+  for _ = 1 to pauses do
+    Domain.cpu_relax ()
+  done;
+  Int.min most_pauses (2 * pauses)

@@ -19,27 +19,15 @@ let rec block () =
 
 let while_blocked f =
   let mask = sigmask SIG_BLOCK [] in
-  match
+  let blocked () =
     block ();
     f mask
-  with
-  | v ->
-      set mask;
-      v
-  | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
-      set mask;
-      Printexc.raise_with_backtrace e backtrace
+  in
+  Backtrace.finally blocked ~finally:(fun () -> set mask)
 
 let under mask f =
-  match
+  let unblocked () =
     set mask;
     f ()
-  with
-  | v ->
-      block ();
-      v
-  | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
-      block ();
-      Printexc.raise_with_backtrace e backtrace
+  in
+  Backtrace.finally unblocked ~finally:block

@@ -244,23 +244,17 @@ let[@inline never] meet_or_wait operation t arg =
         met t decision
       end
 
-let[@inline never] wait_long operation t arg =
-  if may_spin () then
-    match operation.spin with
-    | Before -> spin_before operation t arg
-    | In_its_own_way own -> spin_in_own_way own operation t arg
-    | (Enlisted | Enlisted_or_before) when not (Observer.takes_slow_path ()) ->
-        meet_or_wait operation t arg
-    | Never | Enlisted | Enlisted_or_before | Indifferent ->
-        suspend operation t arg
-  else suspend operation t arg
-
 (* Not inlined. Its caller waits for long anyway, and has room for the call on its stack. *)
 let[@inline never] wait operation t arg =
   match operation.spin with
-  | Never | Indifferent -> suspend operation t arg
-  | Before | Enlisted | Enlisted_or_before | In_its_own_way _ ->
-      wait_long operation t arg
+  | Before when may_spin () -> spin_before operation t arg
+  | (Enlisted | Enlisted_or_before)
+    when may_spin () && not (Observer.takes_slow_path ()) ->
+      meet_or_wait operation t arg
+  | In_its_own_way own when may_spin () -> spin_in_own_way own operation t arg
+  | Never | Before | Enlisted | Enlisted_or_before | Indifferent
+  | In_its_own_way _ ->
+      suspend operation t arg
 
 let[@inline] perform operation t arg =
   match attempt operation t arg with

@@ -140,15 +140,15 @@ let rec step_on owed chain pauses =
   | Return (after, result) ->
       let next = Done result in
       (commit chain.word before after && follow owed chain next)
-      || step_on owed chain (Backoff.wait pauses)
+      || step_on owed chain (Atomically.back_off pauses)
   | Become (after, next) ->
       (commit chain.word before after && follow owed chain next)
-      || step_on owed chain (Backoff.wait pauses)
+      || step_on owed chain (Atomically.back_off pauses)
   | Hand_over { state; waiter; outcome; accepted; refused } ->
       commit chain.word before state
       && follow owed chain
            (if resume owed waiter outcome then accepted else refused)
-      || step_on owed chain (Backoff.wait pauses)
+      || step_on owed chain (Atomically.back_off pauses)
   | Wait -> false
   | Raise e ->
       note owed e;
@@ -190,7 +190,7 @@ let rec go : type r. r owed -> r option =
 
 and go_step : type s v r. r owed -> (s, v, r) chain -> r option =
  fun owed chain ->
-  if step_on owed chain Backoff.first then go owed
+  if step_on owed chain Atomically.first_pauses then go owed
   else match chain.outer with First -> None | Within _ -> must_not_wait ()
 
 (* So many exceptions in a row within one step can't be those of signal handlers. The step
@@ -297,13 +297,13 @@ let rec attempt_again : type s x r.
       let result = Some result in
       if commit word before after then result
       else (* another task changed the word first *)
-        attempt_again word step x (Backoff.wait pauses)
+        attempt_again word step x (Atomically.back_off pauses)
   | Hand_over
       { state; waiter; outcome; accepted = Done result; refused = Again } ->
       let result = Some result in
       if not (commit word before state) then
         (* another task changed the word first *)
-        attempt_again word step x (Backoff.wait pauses)
+        attempt_again word step x (Atomically.back_off pauses)
       else if Waiter.resume waiter outcome then result
       else (* the waiter refused, so nothing else has changed *)
         attempt_again word step x pauses
@@ -320,16 +320,17 @@ and attempt_more : type s x r.
       let owed = owe (chain word next step x) in
       if commit word before after then settle owed
       else (* another task changed the word first *)
-        attempt_again word step x (Backoff.wait pauses)
+        attempt_again word step x (Atomically.back_off pauses)
   | Hand_over { state; waiter; outcome; accepted = Then yes; refused = Then no }
     ->
       if commit word before state then hand_over word waiter outcome yes no
       else (* another task changed the word first *)
-        attempt_again word step x (Backoff.wait pauses)
+        attempt_again word step x (Atomically.back_off pauses)
   | _ -> settle (owe { word; step = step x; next = Again; outer = First })
 [@@inline never]
 
-let[@inline] attempt word step x = attempt_again word step x Backoff.first
+let[@inline] attempt word step x =
+  attempt_again word step x Atomically.first_pauses
 
 let perform word step x =
   match attempt word step x with

@@ -335,18 +335,12 @@ let using_held t ~prepare_for_await ~while_running =
       held = Atomic.make None;
     }
   in
-  match
+  let entered () =
     t.registered <- r :: t.registered;
     enter r;
     while_running ()
-  with
-  | v ->
-      remove t r;
-      v
-  | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
-      remove t r;
-      Printexc.raise_with_backtrace e backtrace
+  in
+  Backtrace.finally entered ~finally:(fun () -> remove t r)
 
 let using ~is_inside ~prepare_for_await ~while_running =
   prepare_domain ~is_inside;

@@ -118,22 +118,12 @@ let wait =
 
 (* --- Deferring cancellation --------------------------------------------------------- *)
 
-let[@inline] shielded f unshield =
-  match f () with
-  | v ->
-      unshield ();
-      v
-  | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
-      unshield ();
-      Printexc.raise_with_backtrace e backtrace
-
 let shield =
   {
     by_effect =
       (fun f ~otherwise ->
         match Effect.perform Protect with
-        | unshield -> shielded f unshield
+        | unshield -> Backtrace.finally f ~finally:unshield
         | exception Effect.Unhandled Protect -> otherwise f);
     by_plugin = (fun plugin f -> plugin.protect f);
     by_trigger =

@@ -142,12 +142,9 @@ let rec wait t condition =
 (* If a signal handler raises before the condition is given back, the condition is not reused. *)
 let sleep t conditions =
   let condition = take conditions in
-  match wait t condition with
-  | () -> give_back conditions condition
-  | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
-      give_back conditions condition;
-      Printexc.raise_with_backtrace e backtrace
+  Backtrace.finally
+    (fun () -> wait t condition)
+    ~finally:(fun () -> give_back conditions condition)
 
 let await t =
   if not (is_released t) then sleep t (Domain.DLS.get of_domain).conditions

@@ -30,10 +30,4 @@ let while_asleep f =
   let t = find () in
   if not (Atomic.get some_sleep) then Atomic.set some_sleep true;
   Atomic.set t.asleep true;
-  match f () with
-  | v ->
-      Atomic.set t.asleep false;
-      v
-  | exception e ->
-      Atomic.set t.asleep false;
-      raise e
+  Backtrace.finally f ~finally:(fun () -> Atomic.set t.asleep false)

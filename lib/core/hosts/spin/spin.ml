@@ -169,13 +169,7 @@ let[@inline] wake_up t = t.asleep <- t.asleep - 1
 
 let sleeping t f =
   fall_asleep t;
-  match f () with
-  | v ->
-      wake_up t;
-      v
-  | exception e ->
-      wake_up t;
-      raise e
+  Backtrace.finally f ~finally:(fun () -> wake_up t)
 
 let begin_turns t =
   if Domains.were_spawned () && (not (others_sleep t)) && begin_ t then
@@ -191,7 +185,7 @@ let leave_turns t = t.spinning <- false
 let rec attempt_again pauses attempt x y z n =
   match attempt x y z with
   | None when n > 0 ->
-      ignore (Backoff.wait pauses : int);
+      ignore (Atomically.back_off pauses : int);
       attempt_again pauses attempt x y z (n - 1)
   | found -> found
 
