@@ -292,26 +292,23 @@ let undo_take t _ v =
   Step.surely t take_back v;
   true
 
-let taking =
+let taking = { operation with name = "Mvar.take"; undo = undo_take }
+
+let reading =
+  { operation with name = "Mvar.read"; undo = Operation.undo_nothing }
+
+(* Only a task that wants to hold the box is nudged. *)
+let swapping =
   {
-    Nudge.operation = { operation with name = "Mvar.take"; undo = undo_take };
+    Nudge.operation = { operation with name = "Mvar.swap" };
     how_again;
     of_arg = (fun request -> request.comes);
     with_arg = (fun request comes -> { request with comes });
     give_up = (fun t _ -> Sys.opaque_identity (Step.surely t give_up ()));
   }
 
-let reading =
-  {
-    taking with
-    operation =
-      { operation with name = "Mvar.read"; undo = Operation.undo_nothing };
-  }
-
-let swapping = { taking with operation = { operation with name = "Mvar.swap" } }
-
 let modifying =
-  { taking with operation = { operation with name = "Mvar.modify" } }
+  { swapping with operation = { operation with name = "Mvar.modify" } }
 
 (* Puts the value of [full], whose block becomes the state if no task waits. *)
 let put_full t full () =
@@ -353,7 +350,6 @@ let take_available t = Step.attempt t use to_take
 let try_take = take_available
 let try_read t = Step.attempt t use to_read
 
-(* Only a task that wants to hold the box is nudged. *)
 let[@inline never] hold_or_wait waiting t request =
   match Step.attempt t use request with
   | Some v -> v
@@ -362,7 +358,7 @@ let[@inline never] hold_or_wait waiting t request =
 let[@inline never] take_or_wait t =
   match Step.attempt t use to_take with
   | Some v -> v
-  | None -> Operation.wait taking.operation t to_take
+  | None -> Operation.wait taking t to_take
 
 (* Unbroken from the first commit. This is the step [hand_to_putter], and what mostly follows
    from it: the putter accepts, and no task comes meanwhile. So the chain isn't needed. *)
@@ -390,15 +386,15 @@ let take t =
       else if Atomic.compare_and_set t before empty then v
       else take_or_wait t
   | Full _ -> take_or_wait t
-  | Empty _ | Held _ -> Operation.wait taking.operation t to_take
+  | Empty _ | Held _ -> Operation.wait taking t to_take
 
 let read t =
   match Atomic.get t with
   | Full (v, _, _) -> v
-  | Empty _ | Held _ -> Operation.wait reading.operation t to_read
+  | Empty _ | Held _ -> Operation.wait reading t to_read
 
-let take_evt t = Event.make taking.operation t to_take
-let read_evt t = Event.make reading.operation t to_read
+let take_evt t = Event.make taking t to_take
+let read_evt t = Event.make reading t to_read
 
 (* --- Putting -------------------------------------------------------------- *)
 

@@ -160,9 +160,9 @@ let bound (name, most_modules, most_lines) =
 let bounds =
   [
     ("Mvar", 43, 5_430);
-    ("Operation", 31, 3_775);
-    ("Permits", 34, 4_220);
-    ("Fifo", 67, 8_000);
+    ("Operation", 31, 3_740);
+    ("Permits", 34, 4_195);
+    ("Fifo", 67, 7_955);
   ]
 
 (* What lib/README.md tells one to read exists, and isn't of the diagnosis. *)

@@ -170,13 +170,11 @@ let rec start_sleeper t ~process =
       start_sleeper t ~process
   | Awake | Asleep _ -> false
 
-let rec start_failed t key =
-  let before = Atomic.get t in
-  let remove key = Actions.remove key before.actions in
-  let actions = Option.fold key ~none:before.actions ~some:remove in
-  let after = { before with actions; sleeper = Nobody } in
-  if not (Atomic.compare_and_set t before after) then
-    (* another action was added or removed *) start_failed t key
+let start_failed t key =
+  Atomically.update t (fun before ->
+      let remove key = Actions.remove key before.actions in
+      let actions = Option.fold key ~none:before.actions ~some:remove in
+      { before with actions; sleeper = Nobody })
 
 let length t = Actions.cardinal (Atomic.get t).actions
 let is_empty t = Actions.is_empty (Atomic.get t).actions

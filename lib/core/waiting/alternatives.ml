@@ -41,15 +41,16 @@ let around (type a b) (outer : (a, b) around) within
   | _, _, (In_order _ | In_any_order _) ->
       assert false (* an event contains only operations *)
 
+type ('a, 'b, 'found) collects =
+  Aborts.t list ref ->
+  ('a, 'b) around ->
+  Aborts.t list ->
+  'b alternative list ->
+  'found
+
 (* Returns the alternatives of the event, followed by [found]. Puts all the [wrap_abort]s of
    the event in front of [aborts]. *)
-let rec collect : type a b.
-    Aborts.t list ref ->
-    (a, b) around ->
-    Aborts.t list ->
-    b alternative list ->
-    a t ->
-    b alternative list =
+let rec collect : type a b. (a, b, a t -> b alternative list) collects =
  fun aborts post within found -> function
   | One alternative -> around post within alternative :: found
   | Wrap (t, f) -> collect aborts (inside post (Then f)) within found t
@@ -70,34 +71,16 @@ let rec collect : type a b.
       in
       In_order (List.map one ts) :: found
 
-and collect_each : type a b.
-    Aborts.t list ref ->
-    (a, b) around ->
-    Aborts.t list ->
-    b alternative list ->
-    a t list ->
-    b alternative list =
- fun aborts post within found -> function
-  | [] -> found
-  | (One alternative as t) :: rest -> (
-      match (post, within) with
-      | Same, [] ->
-          (* the usual case, without a call *)
-          collect_each aborts post within (alternative :: found) rest
-      | _ -> collect_more aborts post within found t rest)
-  | t :: rest -> collect_more aborts post within found t rest
-
-and collect_more : type a b.
-    Aborts.t list ref ->
-    (a, b) around ->
-    Aborts.t list ->
-    b alternative list ->
-    a t ->
-    a t list ->
-    b alternative list =
- fun aborts post within found t rest ->
-  let found = collect aborts post within found t in
-  collect_each aborts post within found rest
+and collect_each : type a b. (a, b, a t list -> b alternative list) collects =
+ fun aborts post within found ts ->
+  match (post, within, ts) with
+  | _, _, [] -> found
+  | Same, [], One alternative :: rest ->
+      (* the usual case, without a call *)
+      collect_each aborts post within (alternative :: found) rest
+  | _, _, t :: rest ->
+      let found = collect aborts post within found t in
+      collect_each aborts post within found rest
 
 (* For the usual lengths, this avoids [Array.of_list], which calls C. *)
 let array_of = function

@@ -147,22 +147,6 @@ let count_withdrawn q =
         without_withdrawn (turn turned) back size withdrawn
       else Turned { turned; back; size; withdrawn }
 
-let rec iter f = function
-  | Empty -> ()
-  | One w -> f w
-  | Many { front; back; _ } ->
-      List.iter f front;
-      List.iter f (List.rev back)
-  | Turned { turned; back; size; withdrawn } ->
-      iter f (Many { front = turn turned; back; size; withdrawn })
-
-let rec exists f = function
-  | Empty -> false
-  | One w -> f w
-  | Many { front; back; _ } -> List.exists f front || List.exists f back
-  | Turned { turned; back; size; withdrawn } ->
-      exists f (Many { front = turn turned; back; size; withdrawn })
-
 let to_list = function
   | Empty -> []
   | One w -> [ w ]
@@ -170,3 +154,6 @@ let to_list = function
   | Many { front; back; _ } -> front @ List.rev back
   | Turned { turned; back = []; _ } -> turn turned
   | Turned { turned; back; _ } -> turn turned @ List.rev back
+
+let iter f q = List.iter f (to_list q)
+let exists f q = List.exists f (to_list q)

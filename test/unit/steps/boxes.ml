@@ -75,10 +75,9 @@ let real_mvar ~in_order how ~log =
     match role with
     | Putter -> enlist waiters Mvar.putting unit t number number answer
     | Nudged ->
-        let operation = Nudge.operation_again Mvar.taking in
+        let operation = Nudge.operation_again Mvar.swapping in
         enlist waiters operation int t (request role) number answer
-    | _ ->
-        enlist waiters Mvar.taking.operation int t (request role) number answer
+    | _ -> enlist waiters Mvar.taking int t (request role) number answer
   and look () =
     let state, (line : _ Mvar.line) =
       match Atomic.get t with

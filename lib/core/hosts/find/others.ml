@@ -91,20 +91,17 @@ let of_the_program caught =
   && Int64.logand caught 0x7fff_ffffL <> 0L
 
 let handle_signals () =
-  let line_of input =
-    let rec find () =
-      match input_line input with
-      | line -> (
-          match String.split_on_char '\t' line with
-          | [ "SigCgt:"; caught ] ->
-              of_the_program (Int64.of_string ("0x" ^ caught))
-          | _ -> find ())
-      | exception End_of_file -> true
-    in
-    find ()
+  let caught line =
+    match String.split_on_char '\t' line with
+    | [ "SigCgt:"; caught ] -> Some (Int64.of_string ("0x" ^ caught))
+    | _ -> None
   in
-  try In_channel.with_open_bin "/proc/self/status" line_of
-  with Sys_error _ | Failure _ -> true
+  match
+    In_channel.(with_open_bin "/proc/self/status" input_lines)
+    |> List.find_map caught
+  with
+  | Some caught -> of_the_program caught
+  | None | (exception (Sys_error _ | Failure _)) -> true
 
 (* --- A program with nothing else -------------------------------------------- *)
 

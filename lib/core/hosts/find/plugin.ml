@@ -52,9 +52,7 @@ let[@inline] nobody_answers () =
 let identities : (t * (unit -> Who.t)) list Atomic.t = Atomic.make []
 
 let who plugin =
-  match List.assq_opt plugin (Atomic.get identities) with
-  | Some who -> Some (who ())
-  | None -> None
+  Option.map (fun who -> who ()) (List.assq_opt plugin (Atomic.get identities))
 
 let domains : (t * (unit -> suspending)) list Atomic.t = Atomic.make []
 
@@ -148,24 +146,17 @@ let same (trigger : Domain_local_await.t) (sample : Domain_local_await.t) =
 let sample_of_loop =
   of_loop Domain_local_await.{ release = ignore; await = ignore }
 
-let index plugins is_it =
-  let rec find i =
-    if i = Array.length plugins then None
-    else if is_it plugins.(i) then Some i
-    else find (i + 1)
-  in
-  find 0
-
 let recognise trigger =
   let plugins = all () in
   if same trigger sample_of_loop then
-    match
-      List.assoc_opt (this_thread ()) (Atomic.get (Domain.DLS.get loops))
-    with
-    | Some plugin -> index plugins (fun other -> other == plugin)
-    | None ->
-        (* the loop of another thread, which was not distinguished from this one *)
-        None
+    (* There may be none. Then it is the loop of another thread, which was not distinguished
+       from this one. *)
+    let loops = Atomic.get (Domain.DLS.get loops) in
+    Option.bind
+      (List.assoc_opt (this_thread ()) loops)
+      (fun plugin -> Array.find_index (( == ) plugin) plugins)
   else
-    index plugins (fun { sample; _ } ->
-        match sample with Some sample -> same trigger sample | None -> false)
+    let is_its { sample; _ } =
+      Option.fold sample ~none:false ~some:(same trigger)
+    in
+    Array.find_index is_its plugins
