@@ -41,8 +41,23 @@ let rec without thread = function
   | first :: rest when first = thread -> rest
   | first :: rest -> first :: without thread rest
 
+let leave_protected thread =
+  match Atomically.update protected (without thread) with
+  | () -> ()
+  | exception e ->
+      (* unbroken *)
+      let backtrace = Printexc.get_raw_backtrace () in
+      Atomically.update protected (without thread);
+      Printexc.raise_with_backtrace e backtrace
+
 let protect f =
   let thread = this_thread () in
   Atomically.update protected (List.cons thread);
-  Backtrace.finally f ~finally:(fun () ->
-      Atomically.update_surely protected (without thread))
+  match f () with
+  | v ->
+      leave_protected thread;
+      v
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      leave_protected thread;
+      Printexc.raise_with_backtrace e backtrace
