@@ -1,4 +1,4 @@
-(* The library uses [Obj] only in this file. The comment on each function says what the
+(* The library uses [Obj] only in this file, and for addresses in [address.ml]. The comment on each function says what the
    function gains, and what it relies on. *)
 
 (* Two unhandled effects may have different types, and still be the same effect. The caller
@@ -94,43 +94,6 @@ let attached_to pointer block =
   match target pointer with
   | Some thing when points_to (owner block) thing -> data block thing
   | Some _ | None -> None
-
-(* Targets are distinguished by their addresses. After a minor collection, no target moves,
-   unless the program compacts the heap. *)
-let address = function
-  | None -> 0
-  | Some _ as thing ->
-      Nativeint.to_int
-        (Nativeint.shift_right_logical (Obj.raw_field (Obj.repr thing) 0) 1)
-
-let compactions () = (Gc.quick_stat ()).compactions
-
-let rec addresses things =
-  Gc.minor ();
-  let before = compactions () in
-  let found = Array.map address things in
-  if compactions () = before then found else addresses things
-
-let numbers pointers =
-  let things = Array.map target pointers in
-  let known = Hashtbl.create (Array.length things) in
-  let number thing address =
-    if Option.is_none thing then -1
-    else
-      match Hashtbl.find_opt known address with
-      | Some number -> number
-      | None ->
-          let number = Hashtbl.length known in
-          Hashtbl.add known address number;
-          number
-  in
-  let numbers = Array.map2 number things (addresses things) in
-  (* The targets have to be alive until here. Otherwise a new value could get the address of a
-     collected one. *)
-  ignore (Sys.opaque_identity things : Obj.t option array);
-  numbers
-
-let address pointer = address (target pointer)
 
 (* --- Closures ------------------------------------------------------------- *)
 

@@ -1,4 +1,5 @@
-(** Physical identity of values. This is all that the library takes from [Obj].
+(** Physical identity of values. This is all that the library takes from [Obj],
+    except for addresses ({!Address}).
 
     When the program starts, the library checks its assumptions about the
     compiler's representation of functions.
@@ -56,14 +57,8 @@ val same_target : pointer -> pointer -> bool
 val points_to : pointer -> 'a -> bool
 (** [points_to pointer v] is [true] if the target is physically [v]. *)
 
-val numbers : pointer array -> int array
-(** [numbers pointers] numbers the targets from 0 on. Pointers to the same
-    target get the same number, and a collected target gets -1. It takes O(n)
-    time and a minor collection. *)
-
-val address : pointer -> int
-(** [address pointer] is a number that the target has until a collection moves
-    it. It is 0 if the target was collected. *)
+val target : pointer -> Obj.t option
+(** The target, for {!Address}. Nothing else may use it. *)
 
 type 'a attached
 (** Data of type ['a] that belongs to a value of any type, the owner. It may

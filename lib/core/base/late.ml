@@ -41,14 +41,12 @@ let rec without thread = function
   | first :: rest when first = thread -> rest
   | first :: rest -> first :: without thread rest
 
-let leave_protected thread =
-  match Atomically.update protected (without thread) with
-  | () -> ()
-  | exception e ->
-      (* unbroken *)
-      let backtrace = Printexc.get_raw_backtrace () in
-      Atomically.update protected (without thread);
-      Printexc.raise_with_backtrace e backtrace
+(* Unbroken *)
+let rec leave_protected thread =
+  try Atomically.update protected (without thread)
+  with e ->
+    leave_protected thread;
+    raise e
 
 let protect f =
   let thread = this_thread () in

@@ -30,13 +30,13 @@ let compactions () = (Gc.quick_stat ()).compactions
 
 let canary () =
   let canary = Identity.strong_pointer (ref 0) in
-  (canary, Identity.address canary)
+  (canary, Address.of_target canary)
 
-let has_moved index = Identity.address index.canary <> index.canary_was
+let has_moved index = Address.of_target index.canary <> index.canary_was
 
 (* The newest item of each address is first. An item whose owner was collected has no address. *)
 let place t (items, placed) item =
-  let address = Identity.address (t.owner item) in
+  let address = Address.of_target (t.owner item) in
   if address = 0 then (items, placed)
   else
     let add before = Some (item :: Option.value before ~default:[]) in
@@ -112,5 +112,5 @@ let rec current t all =
    before. *)
 let rec find t all pointer =
   let index = current t all in
-  let found = Addresses.find_opt (Identity.address pointer) index.items in
+  let found = Addresses.find_opt (Address.of_target pointer) index.items in
   if has_moved index then find t all pointer else Option.value found ~default:[]

@@ -92,7 +92,7 @@ let graph seen =
         |> List.map (fun (h : Holder.t) -> (number, h.by.identity)))
   in
   let tasks =
-    Identity.numbers
+    Address.numbers
       (Array.append
          (Array.map (fun { wait; _ } -> wait.who.identity) seen)
          (Array.of_list (List.map snd holders)))

@@ -80,7 +80,7 @@ let look_up pointers =
   let labels = List.filter_map with_owner (Labels.all ())
   and found = Observer.find () in
   let numbers =
-    Identity.numbers
+    Address.numbers
       (Array.of_list
          (List.concat
             [
