@@ -1,9 +1,9 @@
 include Descriptor
 include Connections
 include File_system
-include Process
 include Input_channel
 include Output_channel
+include Process
 
 let readable_evt fd = Readiness.evt fd Read
 let writable_evt fd = Readiness.evt fd Write

@@ -145,7 +145,6 @@ val writable_evt : file_descr -> unit Concord.Event.t
 include module type of Descriptor
 include module type of Connections
 include module type of File_system
-include module type of Process
 
 (** {1 Channels}
 
@@ -179,6 +178,10 @@ include module type of Process
 
 include module type of Input_channel
 include module type of Output_channel
+
+(** {1 Processes} *)
+
+include module type of Process
 
 (** {2 Standard input} *)
 

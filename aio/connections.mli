@@ -13,7 +13,8 @@ val run_server :
   unit
 (** [run_server listener serve] accepts connections, and calls
     [serve socket peer] for each, in a task of the caller's host
-    ({!Concord.Scope}). When [serve] has ended, [socket] is closed.
+    ({!Concord.Scope}). When [serve] has ended, [socket] is closed, so [serve]
+    must not close it itself.
 
     It serves up to [connections] at the same time, by default 1,000. The others
     wait in the queue of the system. If no descriptor or memory is left for a

@@ -124,3 +124,5 @@ let close_out_noerr t = try close_out t with _ -> ()
 let with_open_out name f =
   let oc = open_out name in
   Ensure.finally close_out oc f oc
+
+let drop_out t = File.close t.sink

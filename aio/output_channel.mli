@@ -104,3 +104,11 @@ val close_out : out_channel -> unit
 
 val close_out_noerr : out_channel -> unit
 (** [close_out_noerr channel] is {!close_out}, but raises nothing. *)
+
+(**/**)
+
+val drop_out : out_channel -> unit
+(** For [Process] only: {!close_out}, but what is in the buffer isn't written.
+*)
+
+(**/**)

@@ -18,19 +18,26 @@ let waitpid flags pid =
     | Some fd -> Ensure.finally Io.close fd (by_descr flags pid) fd
 
 let close_quietly fd = try Io.close fd with Unix.Unix_error _ -> ()
-let closing fds = List.iter close_quietly fds
 
 let kill pid =
   try Unix.kill pid Sys.sigkill
   with Unix.Unix_error _ -> (* it has ended *) ()
 
-(* [f] may have closed its ends. *)
-let talk pid ends f =
-  match Ensure.finally closing ends (fun _ -> f ()) ends with
-  | v -> v
+(* The ends are channels, because [f] may close them. A descriptor that [f] has closed may belong
+   to another file by now, so it must not be closed again. What wasn't written is dropped if [f]
+   fails. *)
+let talk pid oc ic f =
+  let talk () =
+    let v = f oc ic in
+    Output_channel.close_out oc;
+    v
+  in
+  match Ensure.finally Input_channel.close_in_noerr ic talk () with
+  | v -> (v, snd (waitpid [] pid))
   | exception e ->
       let backtrace = Printexc.get_raw_backtrace () in
       kill pid;
+      Output_channel.drop_out oc;
       ignore
         (Concord.Tasks.protect (fun () -> waitpid [] pid)
           : int * Unix.process_status);
@@ -41,7 +48,7 @@ let with_process ?env program args f =
   let from_it, its_output =
     try Unix.pipe ~cloexec:true ()
     with e ->
-      closing [ its_input; to_it ];
+      List.iter close_quietly [ its_input; to_it ];
       raise e
   in
   let env = match env with Some env -> env | None -> Unix.environment () in
@@ -50,12 +57,9 @@ let with_process ?env program args f =
   with
   | exception e ->
       let backtrace = Printexc.get_raw_backtrace () in
-      closing [ its_input; its_output; to_it; from_it ];
+      List.iter close_quietly [ its_input; its_output; to_it; from_it ];
       Printexc.raise_with_backtrace e backtrace
   | pid ->
-      let start () =
-        closing [ its_input; its_output ];
-        f to_it from_it
-      in
-      let v = talk pid [ to_it; from_it ] start in
-      (v, snd (waitpid [] pid))
+      List.iter close_quietly [ its_input; its_output ];
+      let oc = Output_channel.out_channel_of_descr to_it in
+      talk pid oc (Input_channel.in_channel_of_descr from_it) f

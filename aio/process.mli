@@ -2,8 +2,6 @@
 
 open Unix
 
-(** {2 Processes} *)
-
 val waitpid : wait_flag list -> int -> int * process_status
 (** [waitpid] is [Unix.waitpid].
 
@@ -17,13 +15,21 @@ val with_process :
   ?env:string array ->
   string ->
   string array ->
-  (file_descr -> file_descr -> 'a) ->
+  (Output_channel.out_channel -> Input_channel.in_channel -> 'a) ->
   'a * process_status
 (** [with_process program args f] starts a process, like [Unix.create_process],
-    and calls [f to_it from_it], with the ends of pipes to its standard input,
-    and from its standard output. [f] may close them, by {!Concord_aio.close},
-    for example the first one to end the input. Afterwards they are closed, and
-    the process is waited for.
+    and calls [f to_it from_it], with channels to its standard input, and from
+    its standard output. [f] may close them, for example the first one to end
+    the input. Afterwards they are closed, and the process is waited for.
+
+    {[
+      # Concord_aio.(
+          with_process "tr" [| "tr"; "a-z"; "A-Z" |] (fun to_it from_it ->
+              output_string to_it "hello\n";
+              close_out to_it;
+              input_line from_it))
+      - : string * Unix.process_status = ("HELLO", Unix.WEXITED 0)
+    ]}
 
     Its standard error is the caller's, and its environment too, if you give no
     [env].
@@ -31,6 +37,9 @@ val with_process :
     - {b Suspends} where [f] does, and until the process has ended. A process
       that writes much must be read, or it waits forever.
     - {b Cancelled}, or if [f] raises, the process is killed ([SIGKILL]), and
-      waited for.
+      waited for. What is in the buffer of [to_it] is dropped.
+    - {b Raises} [Sys_error] if [to_it] can't be written, because the process
+      has ended or closed its input. (If [SIGPIPE] isn't ignored, that signal
+      ends your program.)
     - {b Raises} [Unix.Unix_error] if no process can be started. If there is no
       such program, that is so, or the status is [WEXITED 127], as in [Unix]. *)

@@ -343,29 +343,34 @@ let waited () =
   | (_ : Unix.process_status) -> Alcotest.fail "it was waited for"
   | exception Unix.Unix_error (ECHILD, _, _) -> ()
 
+(* The number of the closed end belongs to one of the other files at once. All must stay open. *)
 let upper text to_it from_it =
-  ignore (Aio.write_substring to_it text 0 (String.length text) : int);
-  Aio.close to_it;
-  get from_it
+  Aio.output_string to_it text;
+  Aio.close_out to_it;
+  let open_one _ = Unix.openfile "/dev/null" [ O_RDONLY; O_CLOEXEC ] 0 in
+  let others = List.init 6 open_one in
+  (Aio.input_line from_it, others)
 
 let piped () =
-  let answer, status =
-    Aio.with_process "tr" [| "tr"; "a-z"; "A-Z" |] (upper "hello")
+  let (answer, others), status =
+    Aio.with_process "tr" [| "tr"; "a-z"; "A-Z" |] (upper "hello\n")
   in
   Alcotest.(check string) "the answer" "HELLO" answer;
   yes "the status" (status = WEXITED 0);
+  List.iter Unix.close others;
   let (), status =
     Aio.with_process ~env:[| "STATUS=7" |] "/bin/sh"
       [| "sh"; "-c"; "exit $STATUS" |] (fun _ _ -> ())
   in
   yes "the environment" (status = WEXITED 7)
 
-(* The process would run forever. *)
+(* The process would run forever, and doesn't read. *)
 let killed () =
   let pid = ref 0 in
-  let f _ from_it =
-    pid := int_of_string (String.trim (get from_it));
-    get from_it
+  let f to_it from_it =
+    pid := int_of_string (Aio.input_line from_it);
+    Aio.output_string to_it (String.make 100 'x');
+    Aio.input_line from_it
   in
   let talk () =
     Aio.with_process "sh" [| "sh"; "-c"; "echo $$; exec sleep 1000" |] f
