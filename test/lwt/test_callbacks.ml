@@ -135,6 +135,35 @@ let message () =
       "callback";
     ]
 
+(* The exception has no arguments, so the message is about the call that was refused last. *)
+let message_names_call () =
+  let says call parts () =
+    let* () = Lwt.pause () in
+    raises "refused" Concord_lwt.In_callback call;
+    let text = Printexc.to_string Concord_lwt.In_callback in
+    List.iter (fun part -> yes text (contains text part)) parts;
+    Lwt.return_unit
+  in
+  run (fun () ->
+      let box = Mvar.create_empty () in
+      let* () =
+        says
+          (fun () -> Mvar.take box)
+          [
+            "The operation that was refused last is Mvar.take";
+            "Use Concord_lwt.Mvar.take instead";
+          ]
+          ()
+      in
+      says
+        (fun () -> Cases.of_a_library box)
+        [
+          "The call that was refused last is Cases.of_a_library, at ";
+          "test_callbacks.ml";
+          "It has to wait in Mvar.take. Call it in Concord_lwt.direct";
+        ]
+        ())
+
 (* An operation that doesn't have to wait is performed. *)
 let callback_at_once () =
   run @@ fun () ->
@@ -182,6 +211,7 @@ let () =
           test "and is passed on" lazy_passed_on;
           test "one that failed is" lazy_failed;
           test "its message" message;
+          test "its message names the call" message_names_call;
           test "operations that don't have to wait are performed"
             callback_at_once;
           test "against resuming, from another domain" callback_race;
