@@ -445,7 +445,7 @@ let use_evt t f =
 
 type 'a lease = { pool : 'a t; item : 'a item; returned : bool Atomic.t }
 
-(* Nothing is allocated, and so no signal handler runs, between the take and the [match]. *)
+(* Unbroken between the take and the [match], because nothing is allocated there. *)
 let[@inline never] leased pool item =
   match { pool; item; returned = Atomic.make false } with
   | lease -> lease

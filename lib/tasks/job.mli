@@ -20,8 +20,8 @@ val create : pool -> 'a Promise.t -> (t -> 'a) -> t
 
 val submit : t -> unit
 (** [submit job] lets the workers run [job]. If the pool has ended, the job's
-    promise fails with {!Lost}. If a signal handler raises meanwhile, the job is
-    submitted, or nothing has happened. *)
+    promise fails with {!Lost}. If it raises, the job was submitted, or nothing
+    has happened. *)
 
 val withdraw : t -> bool
 (** [withdraw job] makes the promise fail with {!Cancelled}, and the job never

@@ -8,8 +8,7 @@
 
    A thread adds its resumer before it looks at the queue for the last time. A thread that puts
    reads [idle] afterwards. So one of the two sees the other (H4). A resumer is called before it
-   is removed. So if a signal handler raises in between, it is called twice, which does no
-   harm.
+   is removed. So it may be called twice (unbroken), which does no harm.
 
    [Busy] doesn't count the threads in [idle]. Debt: the thread that adds a resumer counts one
    less just before, so that the thread that removes it at once doesn't count one too many. The

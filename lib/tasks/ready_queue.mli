@@ -9,8 +9,7 @@ val put : 'a t -> 'a -> unit
 (** [put t v] adds [v] at the end, and wakes a thread that sleeps, if there is
     one. It never waits for another thread, and any thread may call it.
 
-    If a signal handler raises meanwhile, [v] is added all the same, perhaps
-    twice. *)
+    It is unbroken, and may add [v] twice. *)
 
 val take : 'a t -> 'a option
 (** [take t] removes the first item. *)

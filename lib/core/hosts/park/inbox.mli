@@ -66,11 +66,11 @@ val resumer :
     the loop sleeps, and returns whether it has decided. Make it before [block]
     is called, because making it allocates.
 
-    It is unbroken if a signal handler raises. Before the decision, the resumer
-    begins again. After it, [wake ()] is called until it returns. Then the
-    exception is raised, which means that the task was resumed. But if the wait
-    was decided by another thread meanwhile, the result is [false], and the
-    exception is raised where the thread waits next.
+    It is unbroken. If something raises before the decision, the resumer begins
+    again. After it, [wake ()] is called until it returns. Then the exception is
+    raised, which means that the task was resumed. But if the wait was decided
+    by another thread meanwhile, the result is [false], and the exception is
+    raised where the thread waits next.
 
     - {b Cost}: that of {!decide_and_post}, and that of [wake]. *)
 
