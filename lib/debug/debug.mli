@@ -113,10 +113,10 @@
       name.
     - [Suspend] is performed once more before a wait, because the host's answer
       gives the task's identity. It is also performed when a mutex, an rwlock, a
-      lazy value or {!Mvar.modify} notes its holder, and while the program is
-      traced. The host answers at once (H1). A scheduler that lets other tasks
-      run even then does so there. If some scheduler takes every effect, no task
-      is known.
+      lazy value, {!Mvar.modify}, or a bracket of a semaphore or a pool notes
+      its holder, and while the program is traced. The host answers at once
+      (H1). A scheduler that lets other tasks run even then does so there. If
+      some scheduler takes every effect, no task is known.
     - Handlers around a task are asked each time. So lazy values that force one
       another, n deep, take time in the square of n.
     - With [leaks] a task that waits for something that can't happen is not left
