@@ -221,7 +221,7 @@ let most n =
   if long then max_int
   else if n mod 16 = 0 then 10_000
   else if n mod 4 = 0 then 2_000
-  else 500
+  else 1_000
 
 let scenarios = ref 0
 
