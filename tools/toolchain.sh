@@ -14,7 +14,7 @@ packages="ocaml ocaml-dune ocaml-findlib ocaml-odoc ocamlformat opam libeio-ocam
  libdscheck-ocaml-dev libmulticore-bench-ocaml-dev libcohttp-lwt-unix-ocaml-dev libmdx-ocaml-dev libcmdliner-ocaml-dev
  libyojson-ocaml-dev libcaqti-lwt-ocaml-dev libcaqti-driver-sqlite3-ocaml-dev libcaqti-driver-postgresql-ocaml-dev
  postgresql libmtime-ocaml-dev libppxlib-ocaml-dev libunwind-dev curl wrk golang-go nodejs gnuplot-nox
- chromium dnsmasq-base python3-minimal libpython3-stdlib libjs-lunr graphviz"
+ chromium dnsmasq-base python3-minimal libpython3-stdlib redis-server graphviz"
 # The findlib names and programs that the host must have to be used as it is. The opam files name the same. Everything else
 # in the private root may be missing on the host. The tests that need it are then left out, with a message.
 host_libs="threads.posix domain-local-await domain-local-timeout iomux eio_main domainslib lwt.unix lwt_direct kcas
