@@ -1133,8 +1133,8 @@ The figures of "Light Weight Concurrency in OCaml" are measured, each at its fir
 
 The rows of Go are measured if Go is installed. Otherwise the report says that they are missing:
 
-  $ if command -v go >/dev/null; then grep -c ' go go \(ns\|bytes\|req/s\|us\)$' rows; else grep 'Go was not' left-out >/dev/null && echo 69; fi
-  77
+  $ if command -v go >/dev/null; then grep -c ' go go \(ns\|bytes\|req/s\|us\)$' rows; else grep 'Go was not' left-out >/dev/null && echo 79; fi
+  79
 
 The rows of Node.js, in the same way:
 
@@ -1156,8 +1156,8 @@ The rows of Lwt_eio, caqti, Picos, Tokio, Async and Cohttp, and the rows that ne
   33
   $ rows_of cohttp-lwt-unix 10 '^web [ap].* lwt cohttp \(req/s\|us\)$'
   10
-  $ rows_of wrk 8 '^web throughput-[0-9]* [^ ]* \(aio\|eio\|http\) req/s$'
-  8
+  $ rows_of wrk 16 '^web throughput-[0-9]* [^ ]* \(aio\|eio\|http\) req/s$'
+  16
 
 A third of the groups is drawn. Each of their rows is measured and written, and its figures are numbers:
 
@@ -1179,7 +1179,7 @@ bench/groups.txt, which ./dev bench reads before it builds this, has all groups:
 An unknown group is reported before anything is measured:
 
   $ ./main.exe --smoke mvar no-such-group
-  bench: unknown group "no-such-group". The groups are mvar, cancel-cost, search, debug, suspend, effect, structures, event, lazy, lwt, async, bridge, caqti, styles, lwc, generator, web, fib, scale, latency, threads, pipeline, workers, blocking, local, policy
+  bench: unknown group "no-such-group". The groups are mvar, cancel-cost, search, debug, suspend, effect, structures, event, lazy, lwt, async, bridge, caqti, styles, lwc, generator, web, fib, scale, latency, threads, pipeline, workers, blocking, local, buffered, policy
   [2]
   $ TERM=dumb ./main.exe --minutes 0 2>&1 | tail -n 1
   bench: option '--minutes': 0 is not a number of minutes above 0

@@ -30,9 +30,19 @@ let send writer words =
   Writer.flush writer
 
 let number text =
-  match int_of_string_opt text with
+  match Decimal.int text with
   | Some n when n <= largest -> n
   | _ -> failwith ("Concord_redis: too large, or no number: " ^ text)
+
+let signed text =
+  let digits, sign =
+    if String.starts_with ~prefix:"-" text then
+      (String.sub text 1 (String.length text - 1), -1)
+    else (text, 1)
+  in
+  match Decimal.int digits with
+  | Some n -> sign * n
+  | None -> failwith ("Concord_redis: no number that fits an int: " ^ text)
 
 let rec receive reader =
   match Reader.line ~max:longest reader with
@@ -42,7 +52,7 @@ let rec receive reader =
       match line.[0] with
       | '+' -> Text rest
       | '-' -> Error rest
-      | ':' -> Number (int_of_string rest)
+      | ':' -> Number (signed rest)
       | ('$' | '*') when rest = "-1" -> Nil
       | '$' ->
           let n = number rest in
