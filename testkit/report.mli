@@ -4,11 +4,9 @@
 
     {[
       # open Concord_testkit
-      # let line = { Report.clause = "S4"; about = "waiters are served in order"; advice = []; verdict = Kept }
-      val line : Report.line =
-        {Report.clause = "S4"; about = "waiters are served in order"; advice = [];
-         verdict = Report.Kept}
-      # print_string (Report.to_string { subject = "Mvar.take"; seed = 1; lines = [ line ] })
+      # let line () = { Report.clause = "S4"; about = "waiters are served in order"; advice = []; verdict = Kept }
+      val line : unit -> Report.line = <fun>
+      # print_string (Report.to_string { subject = "Mvar.take"; seed = 1; lines = [ line () ] })
       Mvar.take (seed 1)
       S4  kept    waiters are served in order
       1 kept, 0 broken, 0 not offered

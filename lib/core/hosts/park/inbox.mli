@@ -10,15 +10,15 @@
       # open Concord.Tools.Host_kit
       # let ready = Inbox.create ()
       val ready : '_weak1 Inbox.t = <abstr>
-      # Inbox.post ready "a task"
-      - : Inbox.posted = Inbox.Posted
+      # Inbox.post ready "a task" = Posted
+      - : bool = true
       # Inbox.serve ready print_endline
       a task
       - : bool = true
       # Inbox.fall_asleep ready
       - : bool = true
-      # Inbox.post ready "another task"
-      - : Inbox.posted = Inbox.Posted_to_sleeper
+      # Inbox.post ready "another task" = Posted_to_sleeper
+      - : bool = true
     ]} *)
 
 type 'a t
