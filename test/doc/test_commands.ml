@@ -57,7 +57,11 @@ let table =
     ("doc/domainslib.mld", [ ("./dev demo", demo) ]);
     ("doc/effects.mld", [ ("./dev bench effect", benchmark) ]);
     ( "doc/limits.mld",
-      [ ("concord-trace --pid", attach); ("concord-trace program", trace) ] );
+      [
+        ("concord-trace --pid", attach);
+        ("concord-trace program", trace);
+        ("docker run --cpus 1", Not "it needs Docker, which the tests don't");
+      ] );
     ( "doc/parsers.mld",
       [ ("./dev exec parsers", Run ("examples/parsers/dune", "parsers")) ] );
     ("doc/performance.mld", [ ("./dev bench pipeline", benchmark) ]);
