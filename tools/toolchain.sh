@@ -6,15 +6,17 @@
 # shellcheck disable=SC2154  # those are assigned in ./dev
 
 suite=forky size="3 GB"
-# The packages of the private root: the compiler, the libraries, the HTTP clients and the browser that the tests use, and the
-# programs that the benchmark needs for comparisons and charts.
+# The packages of the private root: the compiler, the libraries, the HTTP clients and the browser that the tests use, the
+# programs that the benchmark needs for comparisons and charts, and those that ./dev release needs to do what a user of opam
+# does, and to compile the C files once more.
 packages="ocaml ocaml-dune ocaml-findlib ocaml-odoc ocamlformat opam libeio-ocaml-dev libdomainslib-ocaml-dev
  liblwt-ocaml-dev libkcas-ocaml-dev libsaturn-ocaml-dev libdomain-local-await-ocaml-dev
  libdomain-local-timeout-ocaml-dev libalcotest-ocaml-dev libqcheck-stm-ocaml-dev libqcheck-lin-ocaml-dev
  libdscheck-ocaml-dev libmulticore-bench-ocaml-dev libcohttp-lwt-unix-ocaml-dev libmdx-ocaml-dev libcmdliner-ocaml-dev
  libyojson-ocaml-dev libcaqti-lwt-ocaml-dev libcaqti-driver-sqlite3-ocaml-dev libcaqti-driver-postgresql-ocaml-dev
  postgresql libmtime-ocaml-dev libppxlib-ocaml-dev libunwind-dev curl wrk golang-go nodejs gnuplot-nox
- chromium dnsmasq-base python3-minimal libpython3-stdlib redis-server graphviz"
+ chromium dnsmasq-base python3-minimal libpython3-stdlib python3-prometheus-client redis-server graphviz git rsync
+ clang"
 # The findlib names and programs that the host must have to be used as it is. The opam files name the same. Everything else
 # in the private root may be missing on the host. The tests that need it are then left out, with a message.
 host_libs="threads.posix domain-local-await domain-local-timeout iomux eio_main domainslib lwt.unix lwt_direct kcas
