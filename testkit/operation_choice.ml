@@ -20,7 +20,7 @@ let put box =
     Trial.fail "the choice performed both alternatives"
 
 let still_there box =
-  if Mvar.take_available box = None then
+  if Mvar.try_take box = None then
     Trial.fail "the choice performed both alternatives"
 
 let left_the_box box =

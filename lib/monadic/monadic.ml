@@ -150,7 +150,7 @@ module Make_named (Host : Host) (Style : Style_with_wait) = struct
     let take t =
       if not (may_begin ()) then sync (take_evt t)
       else
-        match take_available t with
+        match try_take t with
         | Some v -> at_once (Style.return v)
         | None -> wait ~late:performed (take_evt t)
 

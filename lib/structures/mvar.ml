@@ -346,8 +346,7 @@ let to_hold = { to_take with purpose = Hold Holders.unknown }
 let[@inline] hold_by by =
   if by == Holders.unknown then to_hold else { to_hold with purpose = Hold by }
 
-let take_available t = Step.attempt t use to_take
-let try_take = take_available
+let try_take t = Step.attempt t use to_take
 let try_read t = Step.attempt t use to_read
 
 let[@inline never] hold_or_wait waiting t request =

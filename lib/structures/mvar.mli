@@ -17,7 +17,7 @@
       - : bool = false
       # Mvar.take box
       - : string = "hello"
-      # Mvar.take_available box
+      # Mvar.try_take box
       - : string option = None
     ]}
 
@@ -132,12 +132,9 @@ val try_put : 'a t -> 'a -> bool
 (** [try_put t v] puts [v] into [t] and returns [true], or returns [false] if
     {!put} would wait. *)
 
-val take_available : 'a t -> 'a option
-(** [take_available t] takes the value out of [t], or returns [None] if {!take}
-    would wait. *)
-
 val try_take : 'a t -> 'a option
-(** [try_take] is another name for {!take_available}, the one that Haskell uses.
+(** [try_take t] takes the value out of [t], or returns [None] if {!take} would
+    wait.
 
     {[
       # let box = Mvar.create 'a'

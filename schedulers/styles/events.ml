@@ -48,7 +48,7 @@ let put_mvar m v k =
   if Concord.Mvar.try_put m v then k () else await (Wait.put_mvar m v) k
 
 let take_mvar m k =
-  match Concord.Mvar.take_available m with
+  match Concord.Mvar.try_take m with
   | Some v -> k v
   | None -> await (Wait.take_mvar m) k
 

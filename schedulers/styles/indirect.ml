@@ -82,7 +82,7 @@ struct
     if Mvar.try_put m v then k () else wait (Mvar.put_evt m v) k
 
   let take_mvar m k =
-    match Mvar.take_available m with
+    match Mvar.try_take m with
     | Some v -> k v
     | None -> wait (Mvar.take_evt m) k
 

@@ -1,7 +1,7 @@
 (* The operations of Mvar that never wait, and those that don't have to wait in the current
    state, against a model.
 
-   While a box is being handed over, [try_put], [take_available] and [is_empty] may find it
+   While a box is being handed over, [try_put], [try_take] and [is_empty] may find it
    neither empty nor full. This happens only after a task waited, or during [modify]. Without
    these they are strictly linearisable, which is tested here on two domains. *)
 
@@ -16,7 +16,7 @@ module Spec = struct
 
   type cmd =
     | Try_put of int
-    | Take_available
+    | Try_take
     | Is_empty
     | Poll_take
     | Poll_read
@@ -30,7 +30,7 @@ module Spec = struct
 
   let show_cmd = function
     | Try_put v -> Printf.sprintf "try_put %d" v
-    | Take_available -> "take_available"
+    | Try_take -> "try_take"
     | Is_empty -> "is_empty"
     | Poll_take -> "poll take_evt"
     | Poll_read -> "poll read_evt"
@@ -51,7 +51,7 @@ module Spec = struct
     [
       Gen.map (fun v -> Try_put v) value;
       Gen.map (fun v -> Try_put v) value;
-      Gen.return Take_available;
+      Gen.return Try_take;
       Gen.return Is_empty;
       Gen.return Poll_take;
       Gen.return Poll_read;
@@ -75,7 +75,7 @@ module Spec = struct
   let next_state cmd state =
     match (cmd, state) with
     | (Try_put v | Poll_put v | Put v), None -> Some v
-    | (Take_available | Poll_take | Take), _ -> None
+    | (Try_take | Poll_take | Take), _ -> None
     | Swap v, Some _ -> Some v
     | Modify v, Some old -> Some (old + v)
     | _ -> state
@@ -89,7 +89,7 @@ module Spec = struct
   let run cmd box =
     match cmd with
     | Try_put v -> Res (bool, Mvar.try_put box v)
-    | Take_available -> Res (option int, Mvar.take_available box)
+    | Try_take -> Res (option int, Mvar.try_take box)
     | Is_empty -> Res (bool, Mvar.is_empty box)
     | Poll_take -> Res (option int, Event.poll (Mvar.take_evt box))
     | Poll_read -> Res (option int, Event.poll (Mvar.read_evt box))
@@ -106,7 +106,7 @@ module Spec = struct
     | Try_put _, Res ((Bool, _), put) -> put = (state = None)
     | Poll_put _, Res ((Option Unit, _), r) ->
         (if state = None then Some () else None) = r
-    | (Take_available | Poll_take | Poll_read), Res ((Option Int, _), r) ->
+    | (Try_take | Poll_take | Poll_read), Res ((Option Int, _), r) ->
         state = r
     | Is_empty, Res ((Bool, _), r) -> r = (state = None)
     | Waiters, Res ((Int, _), n) -> n = 0

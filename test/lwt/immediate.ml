@@ -46,7 +46,7 @@ let operations () =
     ( "Mvar.put",
       fun () ->
         let+ () = L.Mvar.put box 1 in
-        ignore (Mvar.take_available box : int option) );
+        ignore (Mvar.try_take box : int option) );
     ( "Mvar.take",
       fun () ->
         ignore (Mvar.try_put box 1 : bool);

@@ -12,6 +12,7 @@ module _ : module type of Lwt_mvar = struct
 
   let create v = create v
   let create_empty () = create_empty ()
+  let take_available = try_take
 end
 
 module _ : module type of Lwt_condition = struct

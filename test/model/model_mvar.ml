@@ -46,9 +46,9 @@ let select_take name box =
 
 let read name box = make name (fun () -> string_of_int (Mvar.read box))
 
-let take_available name box =
+let try_take name box =
   make name @@ fun () ->
-  match Mvar.take_available box with None -> "none" | Some v -> got v
+  match Mvar.try_take box with None -> "none" | Some v -> got v
 
 let modify name box =
   make name (fun () -> Mvar.modify box (fun v -> (v, string_of_int v)))
@@ -220,7 +220,7 @@ let modify_in_order name box =
 let take_and_put_twice name box =
   make name @@ fun () ->
   for _ = 1 to 2 do
-    match Mvar.take_available box with
+    match Mvar.try_take box with
     | None -> ()
     | Some v ->
         Buffer.add_string order name;
@@ -273,7 +273,7 @@ let check_nudged what ~late =
     []
     (fun box ->
       let a = modify "a" box in
-      ([ a ], [ Run (put "p" box 1); Run (take_available "b" box); Cancel a ]))
+      ([ a ], [ Run (put "p" box 1); Run (try_take "b" box); Cancel a ]))
     ([
        "a=1 p=ok b=1 empty";
        "a=1 p=ok b=none full 1";
@@ -358,7 +358,7 @@ let () =
   check "one waits to put and is cancelled, two try to take" [ 1 ]
     (fun box ->
       let p = put "put" box 2 in
-      let a = take_available "tryA" box and b = take_available "tryB" box in
+      let a = try_take "tryA" box and b = try_take "tryB" box in
       ([ p ], [ Run a; Run b; Cancel p ]))
     [
       "put=cancelled tryA=1 tryB=none empty";
@@ -371,7 +371,7 @@ let () =
   check "all three only try" []
     (fun box ->
       let a = try_put "putA" box 1 and b = try_put "putB" box 2 in
-      ([], [ Run a; Run b; Run (take_available "take" box) ]))
+      ([], [ Run a; Run b; Run (try_take "take" box) ]))
     [
       "putA=full putB=ok take=2 empty";
       "putA=full putB=ok take=none full 2";

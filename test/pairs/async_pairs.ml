@@ -47,7 +47,7 @@ let timeout_theirs = theirs
 let ours () =
   let box = Concord_async.Mvar.create_empty () in
   Concord_async.sync_before 0.01 (Concord.Mvar.take_evt box) >>= fun _timeout ->
-  Concord_async.Mvar.put box 1 >>| fun () -> Concord.Mvar.take_available box
+  Concord_async.Mvar.put box 1 >>| fun () -> Concord.Mvar.try_take box
 
 let check name theirs ours expected_theirs expected_ours =
   let result f = Thread_safe.block_on_async_exn f in

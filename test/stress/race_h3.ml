@@ -38,7 +38,7 @@ let wait round i =
 let resume round i =
   match round.direction with
   | Taking -> Mvar.try_put round.boxes.(i) i
-  | Putting -> Mvar.take_available round.boxes.(i) = Some (-1)
+  | Putting -> Mvar.try_take round.boxes.(i) = Some (-1)
 
 (* Counts the resumed tasks. Fails if a value was lost or duplicated. *)
 let resumed name round =
@@ -46,7 +46,7 @@ let resumed name round =
   for i = 0 to size - 1 do
     let box = round.boxes.(i) in
     if Mvar.waiters box <> 0 then fail "%s: a waiter stays" name;
-    let left = Mvar.take_available box in
+    let left = Mvar.try_take box in
     (match (round.direction, round.ended.(i), left) with
     | Taking, Some v, None when v = i -> incr count
     | Putting, Some _, Some v when v = i -> incr count

@@ -77,7 +77,7 @@ let operation l ~yield =
   | 10 ->
       let v = fresh () in
       if Mvar.try_put box v then sent l v
-  | _ -> Option.iter (received l) (Mvar.take_available box)
+  | _ -> Option.iter (received l) (Mvar.try_take box)
 
 (* --- Hosts ---------------------------------------------------------------- *)
 
@@ -219,7 +219,7 @@ let () =
   while Atomic.get running > 0 do
     Array.iter
       (fun box ->
-        match Mvar.take_available box with
+        match Mvar.try_take box with
         | Some v -> received main v
         | None ->
             let v = fresh () in
@@ -234,7 +234,7 @@ let () =
     Array.to_list boxes
     |> List.filter_map (fun box ->
         if Mvar.waiters box <> 0 then fail "a waiter stays";
-        let left = Mvar.take_available box in
+        let left = Mvar.try_take box in
         if not (Mvar.is_empty box) then fail "a box is held at rest";
         left)
   in

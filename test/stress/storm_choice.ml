@@ -178,7 +178,7 @@ let help l w =
     if at_random l.crew 2 then give try_give else get try_get
   in
   Array.iter
-    (fun t -> exchange (Mvar.try_put t, fun () -> Mvar.take_available t))
+    (fun t -> exchange (Mvar.try_put t, fun () -> Mvar.try_take t))
     w.boxes;
   Array.iter
     (fun t -> exchange (Channel.try_send t, fun () -> Channel.try_receive t))
@@ -215,7 +215,7 @@ let at_rest w =
     each
       (fun t ->
         nobody "mvar" (Mvar.waiters t);
-        drain (fun () -> Mvar.take_available t))
+        drain (fun () -> Mvar.try_take t))
       w.boxes
   and in_streams =
     each

@@ -279,7 +279,7 @@ module Make (S : Style) = struct
       event = Some (fun v -> event t v);
       wake = numbered release;
       release;
-      left = (fun () -> Option.to_list (Mvar.take_available t));
+      left = (fun () -> Option.to_list (Mvar.try_take t));
       waiters = (fun () -> Mvar.waiters t);
       words = (fun () -> words t);
       ends = None;
@@ -405,7 +405,7 @@ module Make (S : Style) = struct
   let put _ =
     let t = Mvar.create filler in
     full ~wait:(S.Mvar.put t) ~event:(Mvar.put_evt t)
-      ~try_take:(fun () -> Mvar.take_available t)
+      ~try_take:(fun () -> Mvar.try_take t)
       ~waiters:(fun () -> Mvar.waiters t)
       ~words:(fun () -> words t)
       ~ends:None

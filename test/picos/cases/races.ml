@@ -31,17 +31,17 @@ let mvar_take () =
     ~take:(fun () -> Mvar.take t)
     ~waiters:(fun () -> Mvar.waiters t)
     ~wake:(fun () -> Mvar.put t 1)
-    ~left:(fun () -> Mvar.take_available t)
+    ~left:(fun () -> Mvar.try_take t)
 
 let mvar_put () =
   let t = Mvar.create 0 in
   {
     wait = (fun () -> Mvar.put t 1);
     waiters = (fun () -> Mvar.waiters t);
-    wake = (fun () -> ignore (Mvar.take_available t : int option));
+    wake = (fun () -> ignore (Mvar.try_take t : int option));
     is_right =
       (fun ~returned ->
-        Mvar.take_available t = if returned then Some 1 else None);
+        Mvar.try_take t = if returned then Some 1 else None);
   }
 
 let stream () =
@@ -105,7 +105,7 @@ let choice () =
         Mvar.put b 2);
     is_right =
       (fun ~returned ->
-        let left = (Mvar.take_available a, Mvar.take_available b) in
+        let left = (Mvar.try_take a, Mvar.try_take b) in
         match !got with
         | 0 -> (not returned) && left = (Some 1, Some 2)
         | 1 -> returned && left = (None, Some 2)

@@ -76,7 +76,7 @@ module Cases (S : Style.S) = struct
           stop ());
       start ();
       join ();
-      let left = Option.value ~default:0 (Mvar.take_available box) in
+      let left = Option.value ~default:0 (Mvar.try_take box) in
       int "taken or left" 1 (!taken + left)
     done
 

@@ -64,7 +64,7 @@ module In_host (S : Style.S) = struct
     int "unwound" 1 !unwound;
     int "waiters" 0 (Mvar.waiters m);
     Mvar.put m ();
-    yes "not lost" (Mvar.take_available m = Some ());
+    yes "not lost" (Mvar.try_take m = Some ());
     let ran = ref false in
     spawn (fun () ->
         let* () = yield () in
@@ -117,7 +117,7 @@ module In_host (S : Style.S) = struct
     cancel ();
     Cancelling.until host "it is over" (fun () -> !over);
     int "given, or left" 3
-      (match Mvar.take_available m with Some i -> i | None -> !got)
+      (match Mvar.try_take m with Some i -> i | None -> !got)
 
   (* Sets of tasks on one system thread. *)
   let exchange (run : (unit -> unit) list -> unit) () =

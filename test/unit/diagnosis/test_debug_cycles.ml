@@ -176,7 +176,7 @@ let storm () =
     done
   and takes () =
     while not (Atomic.get stop && Mvar.is_empty full) do
-      ignore (Mvar.take_available full : unit option);
+      ignore (Mvar.try_take full : unit option);
       if not (Atomic.get stop) then
         ignore (Event.sync_before 0.001 (Mvar.take_evt full) : unit option)
     done

@@ -150,7 +150,7 @@ let idle () =
       how =
         By_hand
           {
-            attempt = (fun _ () -> Mvar.take_available system);
+            attempt = (fun _ () -> Mvar.try_take system);
             enlist =
               (fun _ waiter ->
                 let resume () = ignore (waiter.resumer (Ok ()) : bool) in

@@ -10,7 +10,7 @@ let box ?content ?waiting ?parts perform =
   let t =
     match content with Some v -> Mvar.create v | None -> Mvar.create_empty ()
   in
-  let take () = Mvar.take_available t in
+  let take () = Mvar.try_take t in
   let left t =
     let left = drain take in
     let put = flag (Mvar.try_put t 50) in
@@ -43,7 +43,6 @@ let boxes =
     @ as_event "Mvar.put" (unit (fun t -> Mvar.put_evt t 5))
   and tries =
     [
-      ("Mvar.take_available", fun t -> none_or (Mvar.take_available t));
       ("Mvar.try_take", fun t -> none_or (Mvar.try_take t));
       ("Mvar.try_read", fun t -> none_or (Mvar.try_read t));
     ]

@@ -207,15 +207,15 @@ module Mvar = struct
         else put t v
     | Full _ -> perform (Suspend block)
 
-  let rec take_available t =
+  let rec try_take t =
     let old = Atomic.get t in
     match old with
     | Empty _ -> None
     | Full (v, []) ->
         if Atomic.compare_and_set t old (Empty []) then Some v
-        else take_available t
+        else try_take t
     | Full (v, (next, r) :: rest) ->
         if Atomic.compare_and_set t old (Full (next, rest)) then
-          if r () then Some v else take_available t
-        else take_available t
+          if r () then Some v else try_take t
+        else try_take t
 end

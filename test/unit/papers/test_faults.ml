@@ -48,7 +48,7 @@ module type IMPLEMENTATION = sig
 
     val create_empty : unit -> 'a t
     val put : 'a t -> 'a -> unit
-    val take_available : 'a t -> 'a option
+    val try_take : 'a t -> 'a option
   end
 end
 
@@ -267,7 +267,7 @@ let take_meets_cancelled_putter (module I : IMPLEMENTATION) =
   let f say =
     let box = I.Mvar.create_empty () in
     let take () =
-      match I.Mvar.take_available box with
+      match I.Mvar.try_take box with
       | Some v -> say (string_of_int v)
       | None -> say "nothing"
     in

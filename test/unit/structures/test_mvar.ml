@@ -6,7 +6,7 @@ exception Boom
 
 let[@inline never] culprit () = if true then raise Boom
 let waiting t n = int "waiters" n (Mvar.waiters t)
-let content t = Mvar.take_available t
+let content t = Mvar.try_take t
 let taker t = Hand.start (fun () -> Mvar.take t)
 let reader t = Hand.start (fun () -> Mvar.read t)
 let swapper t v = Hand.start (fun () -> Mvar.swap t v)
@@ -25,7 +25,7 @@ let without_waiting () =
   int "modify" 30 (Mvar.modify t (fun v -> (v + 1, 10 * v)));
   int "take" 4 (Mvar.take t);
   Mvar.put t 5;
-  option "take_available" (Some 5) (content t);
+  option "try_take" (Some 5) (content t);
   option "create" (Some 6) (content (Mvar.create 6))
 
 let readers_and_takers () =
@@ -73,7 +73,7 @@ let modify_holds () =
   waiting t 2;
   yes "empty for tasks that only try" (Mvar.is_empty t);
   no "try_put" (Mvar.try_put t 8);
-  option "take_available" None (content t);
+  option "try_take" None (content t);
   Promise.fill gate ();
   Hand.settle ();
   Alcotest.(check string) "result" "done" (Hand.result task);

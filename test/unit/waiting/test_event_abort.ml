@@ -231,7 +231,7 @@ let guard_raises () =
   raises_at "culprit" (fun () -> Event.sync both);
   raises_at "culprit" (fun () -> Event.poll both);
   raises_at "culprit" (fun () -> Event.sync bad);
-  yes "nothing was performed" (Mvar.take_available box = Some 1)
+  yes "nothing was performed" (Mvar.try_take box = Some 1)
 
 (* --- All of them together ------------------------------------------------- *)
 
@@ -281,7 +281,7 @@ let box_is_given_back () =
   let raises = Event.wrap_abort never culprit in
   Alcotest.check_raises "raised" Boom (fun () ->
       ignore (Event.select [ Mvar.swap_evt box 2; raises ] : int));
-  Alcotest.(check (option int)) "swapped" (Some 2) (Mvar.take_available box);
+  Alcotest.(check (option int)) "swapped" (Some 2) (Mvar.try_take box);
   let box = Mvar.create 1 in
   let looks = Event.wrap_abort never (fun () -> ignore (Mvar.read box : int)) in
   let task =

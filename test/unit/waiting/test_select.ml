@@ -7,7 +7,7 @@ let select events = Hand.start (fun () -> Event.select events)
 let takes boxes = List.map Mvar.take_evt boxes
 let empty n = List.init n (fun _ -> Mvar.create_empty ())
 let idle boxes = List.iter (fun t -> int "waiters" 0 (Mvar.waiters t)) boxes
-let contents = List.map Mvar.take_available
+let contents = List.map Mvar.try_take
 let options what = Alcotest.(check (list (option int))) what
 
 let cancelled task =

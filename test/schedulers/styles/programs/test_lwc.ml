@@ -116,7 +116,7 @@ let small name () =
           start ());
   Alcotest.(check (option int))
     "transferred" (Some 7)
-    (Concord.Mvar.take_available after)
+    (Concord.Mvar.try_take after)
 
 let () =
   let for_each_style what test styles =
