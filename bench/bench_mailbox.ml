@@ -36,7 +36,7 @@ let mailbox_concord shape n =
   let box = Concord.Mailbox.create () and answers = Concord.Mailbox.create () in
   let send after n =
     for i = after + 1 to after + n do
-      Concord.Mailbox.put box i
+      Concord.Mailbox.add box i
     done
   in
   let receive n =
@@ -48,7 +48,7 @@ let mailbox_concord shape n =
   in
   mailbox shape ~send ~receive
     ~wait_for_answer:(fun () -> Concord.Mailbox.take answers)
-    ~answer:(fun () -> Concord.Mailbox.put answers ())
+    ~answer:(fun () -> Concord.Mailbox.add answers ())
     n
 
 let mailbox_eio shape n =

@@ -109,7 +109,7 @@ let send requests seconds () =
       while Meter.ns_since start < due do
         Domain.cpu_relax ()
       done;
-      Mailbox.put requests (Meter.now ());
+      Mailbox.add requests (Meter.now ());
       let gap = -.log (1. -. Random.State.float random 1.) in
       next (due +. (gap *. 1e9 /. requests_per_second))
     end

@@ -90,13 +90,13 @@ let select4_parallel =
 let ready_concord host n =
   let mailboxes = Array.init ways (fun _ -> Concord.Mailbox.create ()) in
   let take = List.map Concord.Mailbox.take_evt (Array.to_list mailboxes) in
-  Array.iteri (fun i box -> Concord.Mailbox.put box i) mailboxes;
+  Array.iteri (fun i box -> Concord.Mailbox.add box i) mailboxes;
   let taken = Array.make ways 0 in
   let select n =
     for _ = 1 to n do
       let i = Concord.Event.select take in
       taken.(i) <- taken.(i) + 1;
-      Concord.Mailbox.put mailboxes.(i) i
+      Concord.Mailbox.add mailboxes.(i) i
     done
   in
   let ns = Host.alone host select n in
@@ -146,11 +146,11 @@ let ready_in_loop loop host n =
   let mailboxes = Array.init ways (fun _ -> Concord.Mailbox.create ()) in
   let take t =
     Concord.Event.wrap (Concord.Mailbox.take_evt t) (fun () ->
-        Concord.Mailbox.put t ();
+        Concord.Mailbox.add t ();
         1)
   in
   let takes = List.map take (Array.to_list mailboxes) in
-  Array.iter (fun t -> Concord.Mailbox.put t ()) mailboxes;
+  Array.iter (fun t -> Concord.Mailbox.add t ()) mailboxes;
   let rounds = ref 0 in
   let ns = Host.alone host (fun n -> rounds := loop takes n) n in
   Host.check "rounds" n !rounds;

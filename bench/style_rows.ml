@@ -13,7 +13,7 @@ end) : Concord_styles.Direct = struct
 
   let make_mvar () = Concord.Mvar.create_empty ()
   let make_fifo () = Concord.Mailbox.create ()
-  let put_fifo = Concord.Mailbox.put
+  let put_fifo = Concord.Mailbox.add
 
   exception Halted
   exception Stopped

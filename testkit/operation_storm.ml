@@ -47,7 +47,7 @@ let with_domain f =
   let domain = Domain.spawn (fun () -> Concord_fifo.run work) in
   let beside f =
     let ended = Promise.create () in
-    Mailbox.put jobs (fun () -> Fun.protect f ~finally:(Promise.fill ended));
+    Mailbox.add jobs (fun () -> Fun.protect f ~finally:(Promise.fill ended));
     fun () -> Promise.await ended
   in
   Fun.protect

@@ -45,7 +45,7 @@ let make_jobs () =
   }
 
 let post jobs message =
-  match Mailbox.put jobs.inbox message with
+  match Mailbox.add jobs.inbox message with
   | () -> ()
   | exception Mailbox.Closed -> message.refuse ()
 

@@ -348,7 +348,7 @@ val with_domain :
             let mailbox = Mailbox.create () in
             let print word = Lwt.return (print_endline word) in
             let printed = Mailbox.iter_s print mailbox in
-            List.iter (Mailbox.put mailbox) [ "one"; "two" ];
+            List.iter (Mailbox.add mailbox) [ "one"; "two" ];
             Mailbox.close mailbox;
             printed)
       one

@@ -11,7 +11,7 @@ let ended : span Mailbox.t = Mailbox.create ()
 let in_new_span ~trace ~parent name f =
   let span = { trace; id = Atomic.fetch_and_add next 1; parent; name } in
   Local.with_binding current span (fun () ->
-      Fun.protect f ~finally:(fun () -> Mailbox.put ended span))
+      Fun.protect f ~finally:(fun () -> Mailbox.add ended span))
 
 let in_span name f =
   match Local.get current with

@@ -20,7 +20,7 @@
       # let worker = Thread.create Mailbox.take jobs in
         while Mailbox.waiters jobs = 0 do Thread.yield () done;
         let { Tools.Debug.waits; _ } = Tools.Debug.report () in
-        Mailbox.put jobs "a job";
+        Mailbox.add jobs "a job";
         Thread.join worker;
         List.concat_map (fun { Tools.Debug.targets; _ } ->
             List.map (fun { Tools.Debug.operation; structure; _ } -> (operation, structure)) targets)

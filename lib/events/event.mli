@@ -208,8 +208,8 @@ val prefer : 'a t list -> 'a t
     {[
       # let urgent = Mailbox.create () and others = Mailbox.create () in
         let next = [ Mailbox.take_evt urgent; Mailbox.take_evt others ] in
-        Mailbox.put others "b";
-        Mailbox.put urgent "a";
+        Mailbox.add others "b";
+        Mailbox.add urgent "a";
         let first = Event.sync (Event.prefer next) in
         let second = Event.sync (Event.prefer next) in
         (first, second, Event.poll (Event.prefer next))
@@ -238,9 +238,9 @@ val unless : 'stop t -> 'a t -> 'a option t
           | Some job -> job (); serve ()
           | None -> "stopped"
       val serve : unit -> string = <fun>
-      # Mailbox.put jobs (fun () -> print_endline "a job");
-        Mailbox.put jobs (fun () -> Promise.fill stopped ());
-        Mailbox.put jobs (fun () -> print_endline "too late");
+      # Mailbox.add jobs (fun () -> print_endline "a job");
+        Mailbox.add jobs (fun () -> Promise.fill stopped ());
+        Mailbox.add jobs (fun () -> print_endline "too late");
         serve ()
       a job
       - : string = "stopped"

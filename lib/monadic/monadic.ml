@@ -223,7 +223,7 @@ module Make_named (Host : Host) (Style : Style_with_wait) = struct
       type 'a sink = 'a t
 
       let take = take
-      let add t v = direct (fun () -> put t v)
+      let add t v = direct (fun () -> add t v)
     end)
   end
 

@@ -13,7 +13,7 @@
       val jobs : '_weak1 Mailbox.t = <abstr>
       # let work () = Mailbox.iter (fun job -> print_endline job) jobs
       val work : unit -> unit = <fun>
-      # Mailbox.put jobs "a job in the queue"
+      # Mailbox.add jobs "a job in the queue"
       - : unit = ()
       # let stop = Signal.once [ Sys.sigterm ] in
         Unix.kill (Unix.getpid ()) Sys.sigterm;

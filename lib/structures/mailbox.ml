@@ -1,11 +1,11 @@
 exception Closed = Errors.Closed
 
-(* A mailbox is a stream that is never full, so no task waits to put. *)
+(* A mailbox is a stream that is never full, so no task waits to add. *)
 type 'a t = 'a Stream.t
 
 let create = Stream.create_mailbox
 
-let put t v =
+let add t v =
   if not (Stream.try_add t v) then assert false (* a mailbox is never full *)
 
 let take = Stream.take
@@ -20,4 +20,4 @@ let waiters = Stream.waiters
 
 include Reader.Make (Stream)
 
-let add_seq t seq = Seq.iter (put t) seq
+let add_seq t seq = Seq.iter (add t) seq

@@ -1,5 +1,5 @@
 (** An unbounded first-in, first-out queue for any number of producers and
-    consumers. Putting never blocks.
+    consumers. Adding never blocks.
 
     {b Stability}: stable.
 
@@ -9,7 +9,7 @@
     {[
       # let mailbox = Mailbox.create ()
       val mailbox : '_weak1 Mailbox.t = <abstr>
-      # List.iter (Mailbox.put mailbox) [ 1; 2; 3 ]; Mailbox.close mailbox
+      # List.iter (Mailbox.add mailbox) [ 1; 2; 3 ]; Mailbox.close mailbox
       - : unit = ()
       # Mailbox.fold ( + ) 0 mailbox
       - : int = 6
@@ -32,16 +32,16 @@ val create : ?name:string -> unit -> 'a t
 (** [create ()] returns an empty mailbox. Reports and the printer of {!Closed}
     call it by its [name]. *)
 
-(** {1 Putting} *)
+(** {1 Adding} *)
 
-val put : 'a t -> 'a -> unit
-(** [put t x] adds [x] at the end of [t], or hands [x] to the first waiting
+val add : 'a t -> 'a -> unit
+(** [add t x] adds [x] at the end of [t], or hands [x] to the first waiting
     task.
 
     - {b Raises} {!Closed} if [t] is closed. *)
 
 val add_seq : 'a t -> 'a Seq.t -> unit
-(** [add_seq t seq] puts each item of [seq] into [t].
+(** [add_seq t seq] adds each item of [seq] to [t].
 
     - {b Suspends} where [seq] does.
     - {b Raises} {!Closed} if [t] is closed before the end of [seq]. *)
@@ -53,7 +53,7 @@ val take : 'a t -> 'a
 
     - {b Suspends} while [t] is empty.
     - {b Cost}: amortised O(1). From time to time, one call moves all items that
-      were put to the front, at 10 to 50 ns each.
+      were added to the front, at 10 to 50 ns each.
     - {b Raises} {!Closed} if [t] is closed and empty. *)
 
 val try_take : 'a t -> 'a option
@@ -69,7 +69,7 @@ val take_evt : 'a t -> 'a Event.t
 val drain : 'a t -> 'a list
 (** [drain t] removes all items at once and returns them, the first one first.
 
-    It returns [[]] if [t] is empty, even if [t] is closed. If another task puts
+    It returns [[]] if [t] is empty, even if [t] is closed. If another task adds
     an item during the call, the item may stay. *)
 
 include Reader.S with type 'a t := 'a t
@@ -80,7 +80,7 @@ include Reader.S with type 'a t := 'a t
 val close : 'a t -> unit
 (** [close t] marks the end of [t].
 
-    From then on, {!put} raises {!Closed}. The items in [t] can still be taken.
+    From then on, {!add} raises {!Closed}. The items in [t] can still be taken.
     After the last one, taking raises {!Closed} too, also in waiting tasks. A
     second call does nothing. *)
 

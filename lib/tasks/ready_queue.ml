@@ -59,7 +59,7 @@ let rec wake_all t =
    the beginning of the function, where the exception handler doesn't cover it. *)
 let rec put t v =
   match
-    Mailbox.put t.queue v;
+    Mailbox.add t.queue v;
     wake_one t
   with
   | () -> ()

@@ -99,7 +99,7 @@ val fork : t -> (unit -> unit) -> unit
       # let square_all numbers =
           Scope.run (fun scope ->
               let squares = Mailbox.create () in
-              let square n () = Mailbox.put squares (n * n) in
+              let square n () = Mailbox.add squares (n * n) in
               List.iter (fun n -> Scope.fork scope (square n)) numbers;
               List.map (fun _ -> Mailbox.take squares) numbers)
       val square_all : int list -> int list = <fun>

@@ -191,7 +191,7 @@ let hedge ?(delay = Float.infinity) fs =
         match Scope.cause e (Printexc.get_raw_backtrace ()) with
         | Cancellation (e, backtrace) ->
             Printexc.raise_with_backtrace e backtrace
-        | Failure (e, backtrace) -> Mailbox.put failures (e, backtrace))
+        | Failure (e, backtrace) -> Mailbox.add failures (e, backtrace))
   in
   let rec start scope first_failure running = function
     | f :: rest ->

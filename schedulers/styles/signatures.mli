@@ -24,7 +24,7 @@ module type Boxes = sig
   (** [make_fifo ()] is an empty queue, by {!Concord.Mailbox.create}. *)
 
   val put_fifo : 'a fifo -> 'a -> unit
-  (** [put_fifo] is {!Concord.Mailbox.put}. It never waits, so it is the same in
+  (** [put_fifo] is {!Concord.Mailbox.add}. It never waits, so it is the same in
       all styles, and you can call it anywhere. *)
 end
 

@@ -194,9 +194,9 @@ let two_channels run () =
         let rec read () =
           match Aio.input_line ic with
           | line ->
-              Mailbox.put lines line;
+              Mailbox.add lines line;
               read ()
-          | exception e when e = closed -> Mailbox.put lines "closed"
+          | exception e when e = closed -> Mailbox.add lines "closed"
         in
         read ())
   in

@@ -246,11 +246,11 @@ module Unbounded =
       let create () = Mailbox.create ()
 
       let try_add t v =
-        Mailbox.put t v;
+        Mailbox.add t v;
         true
 
       let poll_add = try_add
-      let add = Mailbox.put
+      let add = Mailbox.add
     end)
     (Mailbox_taking)
 

@@ -61,7 +61,7 @@ let operations () =
         ignored (L.Stream.take stream) );
     ( "Mailbox.take",
       fun () ->
-        Mailbox.put mailbox 1;
+        Mailbox.add mailbox 1;
         ignored (L.Mailbox.take mailbox) );
     ("Mailbox.take, closed", fun () -> fails (fun () -> L.Mailbox.take closed));
     ( "Broadcast.send",

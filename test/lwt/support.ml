@@ -32,7 +32,7 @@ let with_host host f =
   in
   let join = host serve in
   Fun.protect
-    (fun () -> f (Mailbox.put jobs))
+    (fun () -> f (Mailbox.add jobs))
     ~finally:(fun () ->
       Mailbox.close jobs;
       join ())

@@ -40,7 +40,7 @@ let flows () =
   let c = Channel.create () and b = Broadcast.create () in
   [
     Concord_lwt.Mailbox.(
-      flow "Mailbox" m m ~send:Mailbox.put ~close ~iter_s ~fold_s ~waiters);
+      flow "Mailbox" m m ~send:Mailbox.add ~close ~iter_s ~fold_s ~waiters);
     Concord_lwt.Stream.(
       flow "Stream" s s ~send:Stream.add ~close ~iter_s ~fold_s ~waiters);
     Concord_lwt.Channel.(
@@ -101,7 +101,7 @@ let long () =
   let n = 100_000 in
   let m = Mailbox.create () in
   for i = 1 to n do
-    Mailbox.put m i
+    Mailbox.add m i
   done;
   Mailbox.close m;
   let+ sum =

@@ -214,7 +214,7 @@ let loops () =
   Lwt.cancel p;
   let* () = fails "cancelled" Lwt.Canceled p in
   int "no task waits" 0 (Mailbox.waiters t);
-  Mailbox.put t 1;
+  Mailbox.add t 1;
   let* () = fails "raising" Boom (loop (fun _ -> raise Boom)) in
   let p = loop (fun v -> Lwt.return (Some v)) in
   Check.in_domain (fun () -> Mailbox.close t);

@@ -84,7 +84,7 @@ let queues =
     ( "Mailbox",
       fun () ->
         let t = Mailbox.create () in
-        { put = Mailbox.put t; take = (fun () -> Concord_lwt.Mailbox.take t) }
+        { put = Mailbox.add t; take = (fun () -> Concord_lwt.Mailbox.take t) }
     );
     ( "Channel",
       fun () ->

@@ -59,7 +59,7 @@ let kept_full () =
   let mailbox = Mailbox.create () and over = Atomic.make false in
   let fill () =
     while not (Atomic.get over) do
-      if Mailbox.length mailbox < 100_000 then Mailbox.put mailbox ()
+      if Mailbox.length mailbox < 100_000 then Mailbox.add mailbox ()
       else Domain.cpu_relax ()
     done
   in
@@ -102,7 +102,7 @@ let in_order () =
   let n = 5_000 in
   let mailbox = Mailbox.create () in
   for i = 0 to n - 1 do
-    Mailbox.put mailbox i
+    Mailbox.add mailbox i
   done;
   let got = ref [] in
   let take _ =

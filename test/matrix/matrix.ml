@@ -23,7 +23,7 @@ let with_other_domain f =
   in
   let start job =
     let ended = Promise.create () in
-    Mailbox.put jobs (job, ended);
+    Mailbox.add jobs (job, ended);
     ended
   in
   let domain = Domain.spawn work in

@@ -102,7 +102,7 @@ let mailbox between =
   let m = Mailbox.create () in
   between
     [ (fun () -> in_order (fun () -> Mailbox.take m)) ]
-    [ fill (Mailbox.put m) (fun () -> Mailbox.close m) ]
+    [ fill (Mailbox.add m) (fun () -> Mailbox.close m) ]
 
 let broadcast between =
   let all = Broadcast.create () in
@@ -130,7 +130,7 @@ let to_the_end between =
     Promise.await ended;
     Mailbox.iter (fun v -> sum := !sum + v) m
   and a' () =
-    Channel.iter (Mailbox.put m) c;
+    Channel.iter (Mailbox.add m) c;
     Mailbox.close m;
     Promise.fill ended ()
   and b () =

@@ -97,7 +97,7 @@ let mailbox () =
   in
   let give v =
     Semaphore.Counting.acquire room;
-    Mailbox.put t v
+    Mailbox.add t v
   in
   {
     give;
@@ -105,7 +105,7 @@ let mailbox () =
     give_lwt =
       (fun v ->
         Lwt.map
-          (fun () -> Mailbox.put t v)
+          (fun () -> Mailbox.add t v)
           (Concord_lwt.Semaphore.Counting.acquire room));
     take_lwt = (fun () -> Lwt.map taken (Concord_lwt.Mailbox.take t));
     waiters = (fun () -> Mailbox.waiters t + Semaphore.Counting.waiters room);

@@ -187,7 +187,7 @@ let help l w =
     (fun t -> exchange (Stream.try_add t, fun () -> Stream.try_take t))
     w.streams;
   let put v =
-    Mailbox.put w.mailbox v;
+    Mailbox.add w.mailbox v;
     true
   in
   exchange (put, fun () -> Mailbox.try_take w.mailbox)

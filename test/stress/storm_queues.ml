@@ -111,7 +111,7 @@ let work_queue capacity () =
 let mailbox () =
   let t = Mailbox.create () in
   {
-    add = [| Mailbox.put t |];
+    add = [| Mailbox.add t |];
     take =
       [|
         (fun () -> [ Mailbox.take t ]);

@@ -66,7 +66,7 @@ module Make (S : Styles_cases.Style.S) = struct
     let fill () =
       let rng = random (1000 + index) in
       for i = 0 to total - 1 do
-        if Random.State.bool rng then Mvar.put box i else Mailbox.put queue i;
+        if Random.State.bool rng then Mvar.put box i else Mailbox.add queue i;
         if Random.State.int rng 20 = 0 then Concord.Tasks.yield ()
       done
     in

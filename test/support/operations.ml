@@ -566,7 +566,7 @@ module Make (S : Style) = struct
     empty
       ~wait:(fun _ -> S.Mailbox.take t)
       ~event:(fun _ -> Mailbox.take_evt t)
-      ~add:(Mailbox.put t)
+      ~add:(Mailbox.add t)
       ~try_take:(fun () -> unless_closed Mailbox.try_take t)
       ~waiters:(fun () -> Mailbox.waiters t)
       ~words:(fun () -> words t)

@@ -34,7 +34,7 @@ module Started = struct
           let backtrace = Printexc.get_raw_backtrace () in
           Promise.fail ~backtrace ended e
     in
-    Mailbox.put jobs job;
+    Mailbox.add jobs job;
     Promise.await ended
 end
 

@@ -88,7 +88,7 @@ let in_turn first second =
       for _ = 1 to rounds do
         Mvar.take there;
         other_name := (the_one first in_back).task.name;
-        Mailbox.put back ()
+        Mailbox.add back ()
       done;
       Latch.count_down left);
   second.fork (fun () ->

@@ -47,13 +47,13 @@ let perform ~clock ~connect idle path request =
   | (_ : (string * string) list) -> request.outcome <- Answered (now clock)
   | exception ((Eio.Io _ | Failure _) as e) ->
       request.outcome <- Failed (Printexc.to_string e));
-  Concord.Mailbox.put idle place
+  Concord.Mailbox.add idle place
 
 let send_all ~clock ~connect ~connections stream requests =
   Switch.run @@ fun sw ->
   let connect () = connect ~sw and idle = Concord.Mailbox.create () in
   for _ = 1 to connections do
-    Concord.Mailbox.put idle { client = None }
+    Concord.Mailbox.add idle { client = None }
   done;
   requests
   |> List.iter @@ fun request ->

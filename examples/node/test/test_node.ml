@@ -73,7 +73,7 @@ let start world node =
   let stop = Promise.create () in
   let main env =
     Service.run ~net:env#net ~pool:world.pool ~lwt:world.lwt
-      ~log:(Mailbox.put world.log) ~stop ~ports:node.ports ~limits
+      ~log:(Mailbox.add world.log) ~stop ~ports:node.ports ~limits
       ~peers:(List.map address node.peers)
       node.chain
   in

@@ -138,7 +138,7 @@ let to_pipe_closed () =
   int "it waits" 1 (Mailbox.waiters m);
   Pipe.close_read reader;
   let* () = until "it is withdrawn" (fun () -> Mailbox.waiters m = 0) in
-  Mailbox.put m 1;
+  Mailbox.add m 1;
   int "not taken" 1 (Mailbox.length m);
   Deferred.return ()
 
@@ -176,7 +176,7 @@ let feed () =
 let one_by_one () =
   async @@ fun () ->
   let m = Mailbox.create () in
-  List.iter (Mailbox.put m) [ 1; 2; 3 ];
+  List.iter (Mailbox.add m) [ 1; 2; 3 ];
   let iterated = ref [] in
   let busy = ref false in
   let items =
@@ -190,7 +190,7 @@ let one_by_one () =
         Deferred.return ())
       m
   in
-  let* () = in_domain Concord_fifo.run (fun () -> Mailbox.put m 4) in
+  let* () = in_domain Concord_fifo.run (fun () -> Mailbox.add m 4) in
   Mailbox.close m;
   let* () = items in
   yes "all" (!iterated = [ 4; 3; 2; 1 ]);

@@ -202,7 +202,7 @@ let never_waits () =
   async @@ fun () ->
   let* () =
     each (fun () ->
-        Mailbox.put mailbox ();
+        Mailbox.add mailbox ();
         A.Mailbox.take mailbox)
   in
   let* () = each (fun () -> A.Mutex.with_lock mutex Deferred.return) in

@@ -93,7 +93,7 @@ let idle () =
 
 let mailbox_values () =
   let m = Mailbox.create () in
-  values (fun () -> A.Mailbox.take m) (Mailbox.put m)
+  values (fun () -> A.Mailbox.take m) (Mailbox.add m)
 
 let stream_values () =
   let s = Stream.create 10 in

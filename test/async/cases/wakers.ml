@@ -101,7 +101,7 @@ let stream_take () =
 
 let mailbox () =
   let m = Mailbox.create () in
-  (got 1 (A.Mailbox.take m), fun () -> Mailbox.put m 1)
+  (got 1 (A.Mailbox.take m), fun () -> Mailbox.add m 1)
 
 let broadcast () =
   let b = Broadcast.create () in

@@ -129,7 +129,7 @@ let goes_on_raising () =
       (* Operations that don't have to wait are performed. *)
       let full = Mvar.create 1 in
       int "taken" 1 (Mvar.take full);
-      Mailbox.put (Mailbox.create ()) ();
+      Mailbox.add (Mailbox.create ()) ();
       ended := true);
   yes "it came to its end" !ended;
   no "the others are not" (Tasks.is_cancelled ());

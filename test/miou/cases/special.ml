@@ -124,8 +124,8 @@ let shown () =
   let there = Miou.call double in
   let eio () =
     Eio_main.run (fun _ ->
-        Mailbox.put requests 1;
-        Mailbox.put requests 20;
+        Mailbox.add requests 1;
+        Mailbox.add requests 20;
         Mvar.take answers + Mvar.take answers)
   in
   let sum = Promise.await (Promise.in_thread eio) in

@@ -231,7 +231,7 @@ let effects () =
 let signal_handlers () =
   let signals = Mailbox.create () and n = 300 in
   let before =
-    Sys.signal Sys.sigusr1 (Signal_handle (fun _ -> Mailbox.put signals ()))
+    Sys.signal Sys.sigusr1 (Signal_handle (fun _ -> Mailbox.add signals ()))
   in
   Fun.protect ~finally:(fun () -> Sys.set_signal Sys.sigusr1 before)
   @@ fun () ->
@@ -255,7 +255,7 @@ let finalisers () =
   In_miou.run @@ fun () ->
   let collected = Mailbox.create () and n = 20 in
   let[@inline never] drop () =
-    Gc.finalise (fun _ -> Mailbox.put collected ()) (ref 0)
+    Gc.finalise (fun _ -> Mailbox.add collected ()) (ref 0)
   in
   for _ = 1 to n do
     drop ()

@@ -64,7 +64,7 @@ let handle { pool; tickets; notes; table } request =
       let* n = Concord_lwt.Stream.take tickets in
       answer (Printf.sprintf "ticket %d" n)
   | [ ""; "note"; text ] ->
-      Concord.Mailbox.put notes text;
+      Concord.Mailbox.add notes text;
       answer "noted"
   | [ ""; "table" ] ->
       let* table = Concord_lwt.Lazy.force table in

@@ -75,7 +75,7 @@ let a_body_is_finished () =
     respond (body_of (fun push -> Concord_lwt.Mailbox.iter_s push pieces))
   in
   let server = start handle in
-  Concord.Mailbox.put pieces "begun,";
+  Concord.Mailbox.add pieces "begun,";
   let* _, body =
     Client.get ~ctx:(context server.address) (Uri.of_string "http://board/")
   in
@@ -84,7 +84,7 @@ let a_body_is_finished () =
   server.stop ();
   let* () = until_refused server in
   let rest () =
-    List.iter (Concord.Mailbox.put pieces) [ " continued,"; " ended" ];
+    List.iter (Concord.Mailbox.add pieces) [ " continued,"; " ended" ];
     Concord.Mailbox.close pieces
   in
   let domain = Domain.spawn rest in

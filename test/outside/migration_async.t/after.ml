@@ -28,7 +28,7 @@ let main () =
     | Error e -> raise e
   in
   let read = read () in
-  List.iter [ "one"; "two" ] ~f:(Mailbox.put lines);
+  List.iter [ "one"; "two" ] ~f:(Mailbox.add lines);
   Mailbox.close lines;
   read >>= fun () ->
   let answer = Promise.create () in

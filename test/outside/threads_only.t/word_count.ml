@@ -95,7 +95,7 @@ let () =
         serve ())
       ()
   in
-  Mailbox.put replies "one";
+  Mailbox.add replies "one";
   Semaphore.Counting.acquire served;
   Promise.fill stop ();
   Thread.join server;

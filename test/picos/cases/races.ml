@@ -57,7 +57,7 @@ let mailbox () =
   taking
     ~take:(fun () -> Mailbox.take t)
     ~waiters:(fun () -> Mailbox.waiters t)
-    ~wake:(fun () -> Mailbox.put t 1)
+    ~wake:(fun () -> Mailbox.add t 1)
     ~left:(fun () -> Mailbox.try_take t)
 
 let channel () =

@@ -397,7 +397,7 @@ module Make (S : Style.S) = struct
     nothing_is_lost full;
     nothing_is_lost m;
     int "queue: waiters" 0 (Mailbox.waiters q);
-    Mailbox.put q 5;
+    Mailbox.add q 5;
     yes "not lost" (Mailbox.try_take q = Some 5);
     eventually "no timeout is left" (fun () ->
         Concord__core__Timer.pending () = 0);

@@ -126,7 +126,7 @@ let to_the_end =
         fun f init -> Stream.fold f init t);
     reading "Mailbox.fold" (fun () ->
         let t = Mailbox.create () in
-        Seq.iter (Mailbox.put t) three;
+        Seq.iter (Mailbox.add t) three;
         Mailbox.close t;
         fun f init -> Mailbox.fold f init t);
     reading "Work_queue.fold" (fun () ->

@@ -93,7 +93,7 @@ let mail take_evt : (module Operation.OPERATION) =
     let wait t _ = Mailbox.take t
 
     let release t v =
-      Mailbox.put t v;
+      Mailbox.add t v;
       0
 
     let event = Some (fun t _ -> take_evt t)

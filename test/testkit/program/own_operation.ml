@@ -15,6 +15,6 @@ let () =
       let wait t _ = Mailbox.take t
 
       let release t v =
-        if Sys.getenv_opt "BREAK" = None then Mailbox.put t v;
+        if Sys.getenv_opt "BREAK" = None then Mailbox.add t v;
         0
     end)

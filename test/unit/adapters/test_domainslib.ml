@@ -208,7 +208,7 @@ let from_a_signal_handler () =
   with_pool @@ fun pool ->
   Concord_domainslib.attach pool;
   let by_handler = Mailbox.create () and over = Atomic.make false in
-  let handle _ = Mailbox.put by_handler (submit pool ignore) in
+  let handle _ = Mailbox.add by_handler (submit pool ignore) in
   let before = Sys.signal Sys.sigusr1 (Signal_handle handle) in
   let kill () =
     while not (Atomic.get over) do

@@ -114,8 +114,8 @@ let enlisted_twice () =
   let box = Mailbox.create () and got = ref [] in
   on_host_that_repeats (fun () -> got := Mailbox.take box :: !got);
   let next = Hand.start (fun () -> Mailbox.take box) in
-  Mailbox.put box 1;
-  Mailbox.put box 2;
+  Mailbox.add box 1;
+  Mailbox.add box 2;
   Hand.settle ();
   Alcotest.(check (list int)) "the first value" [ 1 ] !got;
   int "the second one" 2 (Hand.result next)

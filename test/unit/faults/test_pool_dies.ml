@@ -57,8 +57,8 @@ let in_turn start () =
   eventually "another one waits" (fun () -> Mailbox.waiters box = 2);
   tear_down ();
   lost ();
-  Mailbox.put box 1;
-  Mailbox.put box 2;
+  Mailbox.add box 1;
+  Mailbox.add box 2;
   behind ()
 
 (* The alternative that the job hasn't chosen. *)
@@ -74,7 +74,7 @@ let in_a_choice start () =
   tear_down ();
   lost ();
   Promise.fill p ();
-  Mailbox.put box 1;
+  Mailbox.add box 1;
   start (fun () -> same "it was not taken" 1 (Mailbox.take box)) ()
 
 let suite (name, start) =

@@ -182,7 +182,7 @@ let serves_others () =
                   Atomic.incr served
                 done);
             let stop = Promise.create () in
-            Mailbox.put requests stop;
+            Mailbox.add requests stop;
             Promise.await stop))
   in
   d ();

@@ -114,7 +114,7 @@ let binds () =
   Fifo.run (fun () ->
       yes "nothing" (Local.get key = None);
       let seen = Mailbox.create () in
-      let see () = Mailbox.put seen (Local.get key, Local.get name) in
+      let see () = Mailbox.add seen (Local.get key, Local.get name) in
       Local.with_binding key 1 (fun () ->
           see ();
           Local.with_binding name "a" (fun () ->

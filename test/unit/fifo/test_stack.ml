@@ -30,7 +30,7 @@ let receive channel () = ignore (Channel.receive channel : int)
 let send channel () = Channel.send channel 1
 let next stream () = ignore (Stream.take stream : int)
 let add stream () = Stream.add stream 1
-let post mailbox () = Mailbox.put mailbox 1
+let post mailbox () = Mailbox.add mailbox 1
 let read mailbox () = ignore (Mailbox.take mailbox : int)
 
 let mutex () =

@@ -25,7 +25,7 @@ let wakes_no_other_thread () =
   let idle = 10 and round_trips = 100 in
   let threads = Mailbox.create () and stop = Promise.create () in
   let wait () =
-    Mailbox.put threads (Concord_test_proc.this_thread ());
+    Mailbox.add threads (Concord_test_proc.this_thread ());
     Promise.await stop
   in
   let joins = List.init idle (fun _ -> thread wait) in

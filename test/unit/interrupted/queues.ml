@@ -212,13 +212,13 @@ module Mailboxes = Queues (struct
   let create () = Mailbox.create ()
 
   let try_add t v =
-    Mailbox.put t v;
+    Mailbox.add t v;
     true
 end)
 
 let mailboxes =
   Mailboxes.cases ~adders:[]
-    ~adding:[ ("Mailbox.put", silent (fun t -> Mailbox.put t 5)) ]
+    ~adding:[ ("Mailbox.add", silent (fun t -> Mailbox.add t 5)) ]
 
 (* --- Broadcast ------------------------------------------------------------------------------ *)
 

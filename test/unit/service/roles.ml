@@ -92,7 +92,7 @@ let shutdown () =
         [
           (fun () -> say "closing");
           (fun () ->
-            Mailbox.put jobs "last";
+            Mailbox.add jobs "last";
             Mailbox.close jobs);
         ]
       (fun () ->

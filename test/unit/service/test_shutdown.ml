@@ -31,7 +31,7 @@ let drained () =
       (fun () -> say "close a");
       (fun () ->
         say "close b";
-        Mailbox.put jobs "x";
+        Mailbox.add jobs "x";
         Mailbox.close jobs);
     ]
   in

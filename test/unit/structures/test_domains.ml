@@ -58,7 +58,7 @@ let stream () =
 
 let mailbox () =
   let m = Mailbox.create () in
-  takers ~add:(Mailbox.put m)
+  takers ~add:(Mailbox.add m)
     ~try_take:(fun () -> Mailbox.try_take m)
     ~drain:(fun () -> Mailbox.drain m)
 

@@ -68,7 +68,7 @@ let stream_events () =
 
 let mailbox () =
   let t = Mailbox.create () in
-  flow () ~give:(Mailbox.put t)
+  flow () ~give:(Mailbox.add t)
     ~take:(fun () -> Mailbox.take t)
     ~finish:(last_closes (fun () -> Mailbox.close t))
 

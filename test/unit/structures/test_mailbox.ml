@@ -10,7 +10,7 @@ let operations () =
   yes "empty" (Mailbox.is_empty t && Mailbox.try_take t = None);
   ints "nothing" [] (Mailbox.drain t);
   for i = 1 to 1000 do
-    Mailbox.put t i
+    Mailbox.add t i
   done;
   int "length" 1000 (Mailbox.length t);
   int "first" 1 (Mailbox.take t);
@@ -25,7 +25,7 @@ let closed what f = raises what Mailbox.Closed f
 
 let ended t =
   yes "closed" (Mailbox.is_closed t);
-  closed "put" (fun () -> Mailbox.put t 0);
+  closed "add" (fun () -> Mailbox.add t 0);
   closed "take" (fun () -> Mailbox.take t);
   closed "try_take" (fun () -> Mailbox.try_take t);
   closed "take_evt" (fun () -> Event.sync (Mailbox.take_evt t));
@@ -39,9 +39,9 @@ let close () =
   Mailbox.close t;
   ended t;
   let t = Mailbox.create () in
-  List.iter (Mailbox.put t) [ 1; 2; 3; 4 ];
+  List.iter (Mailbox.add t) [ 1; 2; 3; 4 ];
   Mailbox.close t;
-  closed "put" (fun () -> Mailbox.put t 5);
+  closed "add" (fun () -> Mailbox.add t 5);
   int "first" 1 (Mailbox.take t);
   yes "second" (Mailbox.try_take t = Some 2);
   ints "the others" [ 3; 4 ] (Mailbox.drain t);
@@ -52,7 +52,7 @@ let in_a_finaliser () =
   let t = Mailbox.create () in
   let task = Hand.start (fun () -> Mailbox.take t) in
   for i = 1 to 10 do
-    Gc.finalise (fun r -> Mailbox.put t !r) (ref i)
+    Gc.finalise (fun r -> Mailbox.add t !r) (ref i)
   done;
   Gc.full_major ();
   Gc.full_major ();
@@ -69,7 +69,7 @@ let in_a_signal_handler () =
     if not !is_busy then (
       is_busy := true;
       incr ticks;
-      Mailbox.put t !ticks;
+      Mailbox.add t !ticks;
       is_busy := false)
   in
   let before = Sys.signal Sys.sigalrm (Signal_handle handler) in
@@ -83,7 +83,7 @@ let in_a_signal_handler () =
   let deadline = Unix.gettimeofday () +. 20. in
   while !ticks < 300 && Unix.gettimeofday () < deadline do
     decr put;
-    Mailbox.put t !put;
+    Mailbox.add t !put;
     Option.iter took (Mailbox.try_take t)
   done;
   set 0.;

@@ -35,7 +35,7 @@ let closed () =
   let watch = Watch.create ~name:"news" () in
   Watch.close watch;
   printed "Channel" (fun () -> Channel.send channel ());
-  printed "Mailbox" (fun () -> Mailbox.put mailbox ());
+  printed "Mailbox" (fun () -> Mailbox.add mailbox ());
   printed "Broadcast" (fun () -> Broadcast.send broadcast ());
   let pool = Pool.create ~name:"connections" 1 ignore in
   Pool.close pool;

@@ -552,7 +552,7 @@ let resume_interrupted () =
 let submit_in_handler () =
   let by_handler = Mailbox.create () and over = Atomic.make false in
   with_workers ~domains:1 @@ fun w ->
-  let handle _ = Mailbox.put by_handler (submit w ignore) in
+  let handle _ = Mailbox.add by_handler (submit w ignore) in
   let before = Sys.signal Sys.sigusr1 (Signal_handle handle) in
   let kill () =
     ignore (Thread.sigmask SIG_BLOCK [ Sys.sigusr1 ] : int list);

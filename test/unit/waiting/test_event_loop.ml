@@ -11,14 +11,14 @@ let ints = Alcotest.(check (list int))
 let boxes n =
   List.init n (fun i ->
       let t = Mailbox.create () in
-      Mailbox.put t i;
+      Mailbox.add t i;
       t)
 
 let takes = List.map Mailbox.take_evt
 let waiting ts = List.fold_left (fun n t -> n + Mailbox.waiters t) 0 ts
 
 (* Runs [n] rounds. In each round every mailbox contains its number. *)
-let refill ts i = Mailbox.put (List.nth ts i) i
+let refill ts i = Mailbox.add (List.nth ts i) i
 
 let rounds ?(n = 100) ts events =
   let left = ref n and seen = ref [] in
@@ -85,11 +85,11 @@ let loop_waits () =
   in
   for i = 1 to 10 do
     idle "it waits for all" 3;
-    if i mod 2 = 0 then Mailbox.put a i
+    if i mod 2 = 0 then Mailbox.add a i
     else in_domain (fun () -> Stream.add b i);
     Hand.settle ()
   done;
-  Mailbox.put a 11;
+  Mailbox.add a 11;
   no "too late" (Hand.cancel task);
   Hand.settle ();
   Promise.fill stop ();
@@ -103,14 +103,14 @@ let loop_ends () =
     Hand.start (fun () -> Event.loop (takes [ a; b ]) (fun _ -> None))
   in
   let task = start () in
-  Mailbox.put a 1;
+  Mailbox.add a 1;
   Hand.settle ();
   Hand.unwind task;
   int "no task waits" 0 (waiting [ a; b ]);
-  Mailbox.put a 2;
+  Mailbox.add a 2;
   int "nothing was lost" 2 (Mailbox.take a);
   raises "the function's" Boom (fun () ->
-      Mailbox.put a 3;
+      Mailbox.add a 3;
       Event.loop (takes [ a; b ]) (fun _ -> raise Boom));
   let task = start () in
   Mailbox.close b;
@@ -125,7 +125,7 @@ let each_round () =
   let made = ref 0 and aborted = ref 0 and late = ref 0 in
   let a = Mailbox.create () in
   for i = 1 to 4 do
-    Mailbox.put a i
+    Mailbox.add a i
   done;
   let events =
     [

@@ -12,12 +12,12 @@ let times n f = List.init n (fun _ -> f ())
 let boxes n =
   List.init n (fun i ->
       let t = Mailbox.create () in
-      Mailbox.put t i;
+      Mailbox.add t i;
       t)
 
 let takes = List.map Mailbox.take_evt
 let waiting ts = List.fold_left (fun n t -> n + Mailbox.waiters t) 0 ts
-let refill ts i = Mailbox.put (List.nth ts i) i
+let refill ts i = Mailbox.add (List.nth ts i) i
 
 let first_ready () =
   let ts = boxes 3 in
@@ -117,9 +117,9 @@ let stop_wins () =
   let box = Mailbox.create () and stop = Promise.create () in
   let event = Event.unless (Promise.await_evt stop) (Mailbox.take_evt box) in
   yes "neither" (Event.poll event = None);
-  Mailbox.put box 1;
+  Mailbox.add box 1;
   taken "not stopped" (Some 1) (Event.sync event);
-  Mailbox.put box 2;
+  Mailbox.add box 2;
   Promise.fill stop ();
   for _ = 1 to 100 do
     taken "stopped" None (Event.sync event)
@@ -142,11 +142,11 @@ let waits_unless () =
   Hand.unwind both;
   int "cancelled" 0 (Mailbox.waiters box + Promise.waiters stop);
   let served = start () in
-  Mailbox.put box 1;
+  Mailbox.add box 1;
   Hand.settle ();
   taken "an item" (Some 1) (Hand.result served);
   let late = start () in
-  Mailbox.put box 2;
+  Mailbox.add box 2;
   Promise.fill stop ();
   Hand.settle ();
   taken "the item was first" (Some 2) (Hand.result late);
@@ -157,7 +157,7 @@ let waits_unless () =
           (Event.unless (Promise.await_evt stop) (Mailbox.take_evt box)))
   in
   Promise.fill stop ();
-  Mailbox.put box 3;
+  Mailbox.add box 3;
   Hand.settle ();
   taken "the end was first" None (Hand.result stopped);
   taken "the item is there" (Some 3) (Mailbox.try_take box)
@@ -176,8 +176,8 @@ let loops_unless () =
   let stop = Promise.create () in
   let next box = Event.unless (Promise.await_evt stop) (Mailbox.take_evt box) in
   let seen = ref [] in
-  List.iter (Mailbox.put a) [ 1; 2; 3 ];
-  Mailbox.put b 10;
+  List.iter (Mailbox.add a) [ 1; 2; 3 ];
+  Mailbox.add b 10;
   let loop =
     Hand.start (fun () ->
         Event.loop
@@ -188,7 +188,7 @@ let loops_unless () =
                 seen := v :: !seen;
                 None))
   in
-  Mailbox.put b 11;
+  Mailbox.add b 11;
   Hand.settle ();
   Promise.fill stop ();
   Hand.settle ();

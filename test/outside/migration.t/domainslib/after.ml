@@ -32,7 +32,7 @@ let () =
             String.length);
     ]
   in
-  List.iter (Mailbox.put words) [ "a"; "red"; "green"; "violet" ];
+  List.iter (Mailbox.add words) [ "a"; "red"; "green"; "violet" ];
   Mailbox.close words;
   let rec collect found =
     match Channel.receive lengths with

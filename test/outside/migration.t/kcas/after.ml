@@ -52,8 +52,8 @@ let () =
         sum 0 n)
   in
   Mvar.put box 3;
-  List.iter (Mailbox.put queue) [ 1; 2; 3 ];
+  List.iter (Mailbox.add queue) [ 1; 2; 3 ];
   Printf.printf "sum %d\n" (Domain.join worker);
   let left = Mailbox.create () and right = Mailbox.create () in
-  Mailbox.put right "right";
+  Mailbox.add right "right";
   print_endline (Event.select [ Mailbox.take_evt left; Mailbox.take_evt right ])

@@ -31,7 +31,7 @@ let () =
          (function Mailbox.Closed -> Lwt.return_unit | e -> Lwt.fail e)
      in
      let reader = read () in
-     List.iter (Mailbox.put lines) [ "one"; "two" ];
+     List.iter (Mailbox.add lines) [ "one"; "two" ];
      Mailbox.close lines;
      let* () = reader in
      let bounded = Stream.create 1 in

@@ -343,7 +343,7 @@ let growing_mailbox () =
   let events = Mailbox.create ~name:"events" () in
   in_eio (fun () ->
       for i = 1 to 1_000 do
-        Mailbox.put events i
+        Mailbox.add events i
       done;
       say "ready";
       Eio_unix.sleep 60.;

@@ -25,7 +25,7 @@ let operations () =
   let mailbox = Mailbox.create ~name:"mailbox" () in
   operation "Mailbox.take" "mailbox"
     (fun () -> Mailbox.take mailbox)
-    ~release:(fun () -> Mailbox.put mailbox ());
+    ~release:(fun () -> Mailbox.add mailbox ());
   let stream = Stream.create 1 in
   Debug.name stream "stream";
   operation "Stream.take" "stream"
