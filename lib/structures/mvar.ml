@@ -81,13 +81,13 @@ let empty = Empty no_line
 let full v = Full (v, Waiters.empty, no_line)
 let emptied line = if line == no_line then empty else Empty line
 let made ?name state = Observer.made ~kind:"mvar" ?name (Atomic.make state)
-let first_line in_order = if in_order then line_in_order else no_line
 
-let create_empty ?name ?(in_order = false) () =
-  made ?name (emptied (first_line in_order))
+let create_empty ?name () = made ?name empty
+let create_empty_in_order ?name () = made ?name (emptied line_in_order)
+let create ?name v = made ?name (Full (v, Waiters.empty, no_line))
 
-let create ?name ?(in_order = false) v =
-  made ?name (Full (v, Waiters.empty, first_line in_order))
+let create_in_order ?name v =
+  made ?name (Full (v, Waiters.empty, line_in_order))
 
 (* --- Steps ---------------------------------------------------------------- *)
 

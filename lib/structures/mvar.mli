@@ -35,16 +35,19 @@ type 'a t
 
 (** {1 Creating} *)
 
-val create : ?name:string -> ?in_order:bool -> 'a -> 'a t
-(** [create v] returns a box that contains [v].
+val create : ?name:string -> 'a -> 'a t
+(** [create v] returns a box that contains [v]. Reports call it by its [name]. *)
 
-    Reports call it by its [name]. With [~in_order:true] ([false] by default),
-    newcomers never overtake sleeping threads, but then threads may be ten times
-    slower or more. *)
+val create_empty : ?name:string -> unit -> 'a t
+(** [create_empty ()] returns an empty box. Reports call it by its [name]. *)
 
-val create_empty : ?name:string -> ?in_order:bool -> unit -> 'a t
-(** [create_empty ()] returns an empty box. Its optional arguments are those of
-    {!create}. *)
+val create_in_order : ?name:string -> 'a -> 'a t
+(** [create_in_order v] does the same as {!create}, but newcomers never overtake
+    a task that waits to swap or modify, even if its thread is asleep.
+    {!Concord.Mutex.create_in_order} says what that costs. *)
+
+val create_empty_in_order : ?name:string -> unit -> 'a t
+(** [create_empty_in_order ()] does the same for an empty box. *)
 
 (** {1 Operations that wait}
 

@@ -23,12 +23,17 @@ let free = Permits.few_taken 0
 let written = Permits.few_free 0
 let word t = t.state
 
-let create ?name ?in_order ?(prefer = `Nobody) () =
-  let state = Permits.make ?in_order Permits.all in
+let made ?name ~in_order prefer =
+  let state = Permits.make ~in_order Permits.all in
   let reading =
-    match prefer with `Nobody -> fair_readers | `Writers -> readers
+    match prefer with
+    | None | Some `Nobody -> fair_readers
+    | Some `Writers -> readers
   in
   Observer.made ~kind:"rwlock" ?name { state; reading; writing = writers }
+
+let create ?name ?prefer () = made ?name ~in_order:false prefer
+let create_in_order ?name ?prefer () = made ?name ~in_order:true prefer
 
 (* --- Steps ---------------------------------------------------------------- *)
 

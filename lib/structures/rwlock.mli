@@ -36,8 +36,7 @@
 type t
 (** A lock. *)
 
-val create :
-  ?name:string -> ?in_order:bool -> ?prefer:[ `Nobody | `Writers ] -> unit -> t
+val create : ?name:string -> ?prefer:[ `Nobody | `Writers ] -> unit -> t
 (** [create ()] returns an unlocked lock.
 
     By default, readers and writers are served in the order in which they
@@ -46,9 +45,13 @@ val create :
     are served in the order in which they arrived.
 
     Newcomers may briefly overtake a task whose thread is asleep ({!Mutex} has
-    the details). With [~in_order:true] ([false] by default) they never do, but
-    then threads may be ten times slower or more. Reports call the lock by its
-    [name]. *)
+    the details). Reports call the lock by its [name]. *)
+
+val create_in_order :
+  ?name:string -> ?prefer:[ `Nobody | `Writers ] -> unit -> t
+(** [create_in_order ()] does the same as {!create}, but newcomers never
+    overtake, even if a thread is asleep. {!Concord.Mutex.create_in_order} says
+    what that costs. *)
 
 (** {1 Locking during a function} *)
 

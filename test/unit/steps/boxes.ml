@@ -37,7 +37,9 @@ let rec request role : Mvar.request =
   | Nudged -> came (Nudge.of_nudged asleep)
 
 let real_mvar ~in_order how ~log =
-  let t = Mvar.create_empty ~in_order () and waiters = waiters log in
+  let t =
+    if in_order then Mvar.create_empty_in_order () else Mvar.create_empty ()
+  and waiters = waiters log in
   let use role = perform how t Mvar.use (request role) in
   let is_held () = match Atomic.get t with Mvar.Held _ -> true | _ -> false in
   let may_take () =

@@ -388,7 +388,8 @@ let rwlock name ?(in_order = false) prefer =
 
       type nonrec t = t
 
-      let make () = create ~in_order ~prefer ()
+      let make () =
+        if in_order then create_in_order ~prefer () else create ~prefer ()
       let word = word
 
       let try_take mode =

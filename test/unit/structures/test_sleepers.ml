@@ -55,7 +55,8 @@ let locks =
      Lock
        {
          name = "Rwlock";
-         create = (fun ~in_order -> create ~in_order ());
+         create =
+           (fun ~in_order -> if in_order then create_in_order () else create ());
          take = write_lock;
          try_take = try_write_lock;
          give = write_unlock;
@@ -65,7 +66,8 @@ let locks =
      Lock
        {
          name = "Rwlock, readers wait";
-         create = (fun ~in_order -> create ~in_order ());
+         create =
+           (fun ~in_order -> if in_order then create_in_order () else create ());
          take = read_lock;
          try_take = try_write_lock;
          give =
