@@ -244,9 +244,6 @@ let try_take t = Step.attempt t take_step ()
 let take t =
   match try_take t with Some v -> v | None -> Operation.wait taking t ()
 
-let take_nonblocking t =
-  match try_take t with v -> v | exception Closed -> None
-
 let take_evt t = Event.make taking t ()
 let drain t = Step.perform t drain_step ()
 

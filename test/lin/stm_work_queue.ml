@@ -24,7 +24,7 @@ module Spec = struct
     | Try_add of int
     | Poll_add of int
     | Try_take
-    | Take_nonblocking
+    | Poll_next
     | Poll_take
     | Withdraw of int
     | Drain
@@ -37,7 +37,7 @@ module Spec = struct
     | Try_add v -> Printf.sprintf "try_add %d" v
     | Poll_add v -> Printf.sprintf "poll (add_evt %d)" v
     | Try_take -> "try_take"
-    | Take_nonblocking -> "take_nonblocking"
+    | Poll_next -> "poll next_evt"
     | Poll_take -> "poll take_evt"
     | Withdraw v -> Printf.sprintf "withdraw %d" v
     | Drain -> "drain"
@@ -63,7 +63,7 @@ module Spec = struct
       List.map return
         [
           Try_take;
-          Take_nonblocking;
+          Poll_next;
           Poll_take;
           Drain;
           Length;
@@ -92,7 +92,7 @@ module Spec = struct
     | (Try_add v | Poll_add v), items
       when (not state.closed) && List.length items < capacity ->
         { state with items = items @ [ v ] }
-    | (Try_take | Take_nonblocking | Poll_take), _ :: items ->
+    | (Try_take | Poll_next | Poll_take), _ :: items ->
         { state with items }
     | Withdraw v, items -> { state with items = List.filter (( <> ) v) items }
     | Drain, _ -> { state with items = [] }
@@ -120,7 +120,9 @@ module Spec = struct
         Res (result bool exn, protect add ())
     | Try_take ->
         Res (result (option int) exn, protect Work_queue.try_take t.queue)
-    | Take_nonblocking -> Res (option int, Work_queue.take_nonblocking t.queue)
+    | Poll_next ->
+        let next = Event.poll (Work_queue.next_evt t.queue) in
+        Res (option int, Option.join next)
     | Poll_take ->
         let poll () = Event.poll (Work_queue.take_evt t.queue) in
         Res (result (option int) exn, protect poll ())
@@ -142,7 +144,7 @@ module Spec = struct
         =
         if state.closed && first = None then Error Work_queue.Closed
         else Ok first
-    | Take_nonblocking, Res ((Option Int, _), r) -> r = first
+    | Poll_next, Res ((Option Int, _), r) -> r = first
     | Withdraw v, Res ((Bool, _), r) -> r = List.mem v state.items
     | Drain, Res ((List Int, _), r) -> r = state.items
     | Length, Res ((Int, _), n) -> n = List.length state.items
@@ -176,7 +178,7 @@ module Shared = struct
     let others =
       List.map return
         [
-          Try_take; Take_nonblocking; Poll_take; Drain; Length; Close; Is_closed;
+          Try_take; Poll_next; Poll_take; Drain; Length; Close; Is_closed;
         ]
     in
     make ~print:show_cmd

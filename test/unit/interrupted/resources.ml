@@ -124,7 +124,8 @@ let queue ?(items = []) ?(capacity = 2) ?(closed = false) ?waiting perform =
   let tickets = List.map (Work_queue.add t) items in
   if closed then Work_queue.close t;
   let left (t, _) =
-    let left = drain (fun () -> Work_queue.take_nonblocking t) in
+    let next () = Option.join (Event.poll (Work_queue.next_evt t)) in
+    let left = drain next in
     let round =
       if Work_queue.is_closed t then [ Kit.closed ]
       else begin
@@ -169,8 +170,6 @@ let queues =
           (or_closed (fun t -> Option.value (Work_queue.try_take t) ~default:0))
       );
       ("Work_queue.next", of_queue (fun t -> none_or (Work_queue.next t)));
-      ( "Work_queue.take_nonblocking",
-        of_queue (fun t -> none_or (Work_queue.take_nonblocking t)) );
     ]
   and leaving =
     [
