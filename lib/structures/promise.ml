@@ -339,21 +339,21 @@ let all ts =
   if List.is_empty ts then ignore (settle all.promise (Value []) : int);
   made all (List.map (needed all (fun () -> are is_filled pending) values) ts)
 
-let any ts =
-  if List.is_empty ts then invalid_arg "Promise.any: the list is empty";
-  let any = make () and pending = Atomic.make ts in
+let first_filled ts =
+  if List.is_empty ts then invalid_arg "Promise.first_filled: the list is empty";
+  let first = make () and pending = Atomic.make ts in
   let first_failure = Atomic.make unresolved in
   let candidate t =
-    watch_for any t @@ fun () ->
+    watch_for first t @@ fun () ->
     match Atomic.get t with
-    | Value _ as value -> ignore (settle any.promise value : int)
+    | Value _ as value -> ignore (settle first.promise value : int)
     | Failed _ as failed ->
         ignore (Atomic.compare_and_set first_failure unresolved failed : bool);
         if are has_failed pending then
-          ignore (settle any.promise (Atomic.get first_failure) : int)
+          ignore (settle first.promise (Atomic.get first_failure) : int)
     | Waiting _ -> ()
   in
-  made any (List.map candidate ts)
+  made first (List.map candidate ts)
 
 (* --- Threads and domains -------------------------------------------------- *)
 

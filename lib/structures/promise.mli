@@ -226,18 +226,20 @@ val all : 'a t list -> 'a list t
       - : int list = [0; 10; 20]
     ]} *)
 
-val any : 'a t list -> 'a t
-(** [any ts] is a promise of the value of the first promise that is {e filled}.
+val first_filled : 'a t list -> 'a t
+(** [first_filled ts] is a promise of the value of the first promise that is {e filled}.
 
     It fails only if all of them fail, with the failure that came first. If
-    several are already filled, the first one in the list counts.
+    several are already filled, the first one in the list counts. (JavaScript
+    calls this [any]. Here {!Concord.Tasks.any} is as in Eio: the first function
+    that returns {e or raises} decides.)
 
     - {b Cost}: O(n) for [n] promises.
     - {b Raises} [Invalid_argument] if [ts] is empty.
 
     {[
       # let replicas = List.init 3 (fun _ -> Promise.create ()) in
-        let answer = Promise.any replicas in
+        let answer = Promise.first_filled replicas in
         Promise.fail (List.nth replicas 0) Exit;
         Promise.fill (List.nth replicas 2) "third";
         Promise.await answer

@@ -66,7 +66,7 @@ let check_made name ?(b = fill "b") ?(first = false) made expect =
 
 let sum p q = Promise.map (fun (a, b) -> a + b) (Promise.both p q)
 let sum_of_all p q = Promise.map (List.fold_left ( + ) 0) (Promise.all [ p; q ])
-let any p q = Promise.any [ p; q ]
+let any p q = Promise.first_filled [ p; q ]
 let fail_second q _ = fail "b" q
 
 let check_withdrawn () =

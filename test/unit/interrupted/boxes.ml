@@ -199,7 +199,7 @@ let dependants =
     combined Promise.to_result;
     combined (fun t -> Promise.both others t);
     combined (fun t -> Promise.all [ others; t ]);
-    combined (fun t -> Promise.any [ Promise.create (); t ]);
+    combined (fun t -> Promise.first_filled [ Promise.create (); t ]);
   ]
 
 let promise ?waiting ?resolved ?wake ?beside perform =
@@ -252,7 +252,7 @@ let makers =
       later (combined Promise.to_result) "Promise.to_result";
       later (combined (fun t -> Promise.both others t)) "Promise.both";
       later (combined (fun t -> Promise.all [ others; t ])) "Promise.all";
-      later (combined (fun t -> Promise.any [ t ])) "Promise.any";
+      later (combined (fun t -> Promise.first_filled [ t ])) "Promise.first_filled";
       later
         (fun t ->
           let calls = ref 0 in

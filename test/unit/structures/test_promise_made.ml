@@ -113,24 +113,24 @@ let alls () =
 let anys () =
   let ps = List.init 3 (fun _ -> Promise.create ()) in
   let nth = List.nth ps in
-  let any = Promise.any ps in
+  let any = Promise.first_filled ps in
   Promise.fail (nth 1) Boom;
   yes "pending" (pending any);
   Promise.fill (nth 2) 2;
   yes "the first that is filled" (is any (Ok 2));
   waiting "not kept" (nth 0) 0;
-  yes "from the start" (is (Promise.any ps) (Ok 2));
+  yes "from the start" (is (Promise.first_filled ps) (Ok 2));
   waiting "not kept" (nth 0) 0;
   let ps : int Promise.t list = List.init 3 (fun _ -> Promise.create ()) in
-  let any = Promise.any ps in
+  let any = Promise.first_filled ps in
   fail_by_culprit (List.nth ps 1);
   Promise.fail (List.nth ps 2) Bang;
   yes "pending" (pending any);
   Promise.fail (List.nth ps 0) Exit;
   raises_at "culprit" (fun () -> Promise.await any);
   yes "the first failure" (is any (Error Boom));
-  yes "in the order of the list" (is (Promise.any ps) (Error Exit));
-  match Promise.any ([] : int Promise.t list) with
+  yes "in the order of the list" (is (Promise.first_filled ps) (Error Exit));
+  match Promise.first_filled ([] : int Promise.t list) with
   | _ -> Alcotest.fail "of none"
   | exception Invalid_argument _ -> ()
 
@@ -140,7 +140,7 @@ let long_lived () =
   let before = words clean in
   for _ = 1 to 2_000 do
     let p = Promise.create () in
-    let any = Promise.any [ clean; p ] in
+    let any = Promise.first_filled [ clean; p ] in
     Promise.fill p 1;
     int "any" 1 (Promise.await any);
     let p = Promise.create () in
@@ -178,7 +178,7 @@ let raced () =
     in
     meet ();
     let both = Promise.both p q
-    and any = Promise.any [ p; q ]
+    and any = Promise.first_filled [ p; q ]
     and all = Promise.all [ q; p ] in
     Promise.fill p 0;
     other ();
