@@ -167,19 +167,21 @@ module Make_named (Host : Host) (Style : Style_with_wait) = struct
   end
 
   module Queue = Queues.Make (Style_with_direct)
+  module Adding = Queues.Adding (Style_with_direct)
+
+  let each = Adding.each
 
   module Channel = struct
     include Channel
 
     let send t v = sync (send_evt t v)
+    let send_seq t seq = each (send t) seq
     let receive t = sync (receive_evt t)
 
     include Queue (struct
       type nonrec 'a t = 'a t
-      type 'a sink = 'a t
 
       let take = receive
-      let add = send
     end)
   end
 
@@ -187,14 +189,13 @@ module Make_named (Host : Host) (Style : Style_with_wait) = struct
     include Stream
 
     let add t v = sync (add_evt t v)
+    let add_seq t seq = each (add t) seq
     let take t = sync (take_evt t)
 
     include Queue (struct
       type nonrec 'a t = 'a t
-      type 'a sink = 'a t
 
       let take = take
-      let add = add
     end)
   end
 
@@ -202,28 +203,29 @@ module Make_named (Host : Host) (Style : Style_with_wait) = struct
     include Work_queue
 
     let add t v = sync (add_evt t v)
+
+    let add_seq t seq =
+      each (fun v -> Style.bind (add t v) (fun _ -> Style.return ())) seq
+
     let take t = sync (take_evt t)
 
     include Queue (struct
       type nonrec 'a t = 'a t
-      type 'a sink = 'a t
 
       let take = take
-      let add t v = Style.bind (add t v) (fun _ -> Style.return ())
     end)
   end
 
   module Mailbox = struct
     include Mailbox
 
+    let add_seq t seq = each (fun v -> direct (fun () -> add t v)) seq
     let take t = sync (take_evt t)
 
     include Queue (struct
       type nonrec 'a t = 'a t
-      type 'a sink = 'a t
 
       let take = take
-      let add t v = direct (fun () -> add t v)
     end)
   end
 
@@ -231,6 +233,7 @@ module Make_named (Host : Host) (Style : Style_with_wait) = struct
     include Broadcast
 
     let send t v = sync (send_evt t v)
+    let send_seq t seq = each (send t) seq
 
     let with_subscription t f =
       let s = subscribe t in
@@ -239,11 +242,9 @@ module Make_named (Host : Host) (Style : Style_with_wait) = struct
     let receive t = sync (receive_evt t)
 
     include Queue (struct
-      type 'a sink = 'a t
       type 'a t = 'a subscription
 
       let take = receive
-      let add = send
     end)
   end
 

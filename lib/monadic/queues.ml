@@ -1,21 +1,12 @@
 module type S = sig
   type 'a promise
   type 'a t
-  type 'a sink
 
-  val add_seq : 'a sink -> 'a Seq.t -> unit promise
   val next : 'a t -> 'a option promise
   val iter : ('a -> unit) -> 'a t -> unit promise
   val iter_s : ('a -> unit promise) -> 'a t -> unit promise
   val fold : ('acc -> 'a -> 'acc) -> 'acc -> 'a t -> 'acc promise
   val fold_s : ('acc -> 'a -> 'acc promise) -> 'acc -> 'a t -> 'acc promise
-end
-
-module type Both = sig
-  type 'a t
-
-  (** @inline *)
-  include S with type 'a t := 'a t and type 'a sink := 'a t
 end
 
 module type Style = sig
@@ -28,24 +19,24 @@ module type Style = sig
   val direct : (unit -> 'a) -> 'a t
 end
 
+(* The loops are tail calls, because many items may be available at once. *)
+
+module Adding (Style : Style) = struct
+  let rec each add seq =
+    Style.bind (Style.direct seq) (function
+      | Seq.Nil -> Style.return ()
+      | Cons (v, seq) -> Style.bind (add v) (fun () -> each add seq))
+end
+
 module Make
     (Style : Style)
     (Queue : sig
       type 'a t
-      type 'a sink
 
       val take : 'a t -> 'a Style.t
-      val add : 'a sink -> 'a -> unit Style.t
     end) =
 struct
   let failed e = Style.fail e (Printexc.get_raw_backtrace ())
-
-  (* The loops are tail calls, because many items may be available at once. *)
-
-  let rec add_seq t seq =
-    Style.bind (Style.direct seq) (function
-      | Seq.Nil -> Style.return ()
-      | Cons (v, seq) -> Style.bind (Queue.add t v) (fun () -> add_seq t seq))
 
   let next t =
     Style.try_bind

@@ -1,16 +1,9 @@
 (** The functions of {!Reader} in monadic style. *)
 
-(** The functions that each queue has. *)
+(** The functions by which each queue is read. *)
 module type S = sig
   type 'a promise
   type 'a t
-
-  type 'a sink
-  (** The end where items are added. *)
-
-  val add_seq : 'a sink -> 'a Seq.t -> unit promise
-  (** [add_seq sink seq] adds each item of [seq], and waits where adding waits.
-      [seq] is forced as in [direct]. *)
 
   (** {2 To the end}
 
@@ -40,14 +33,6 @@ module type S = sig
   (** [fold_s f acc t] is {!fold}, except that [f] may wait. *)
 end
 
-(** A queue whose two ends are one value. *)
-module type Both = sig
-  type 'a t
-
-  (** @inline *)
-  include S with type 'a t := 'a t and type 'a sink := 'a t
-end
-
 (** The functions that a {!Style.Style} has to provide. *)
 module type Style = sig
   type 'a t
@@ -65,12 +50,12 @@ module Make
     (Style : Style)
     (Queue : sig
       type 'a t
-      type 'a sink
 
       val take : 'a t -> 'a Style.t
-      val add : 'a sink -> 'a -> unit Style.t
-    end) :
-  S
-    with type 'a promise := 'a Style.t
-     and type 'a t := 'a Queue.t
-     and type 'a sink := 'a Queue.sink
+    end) : S with type 'a promise := 'a Style.t and type 'a t := 'a Queue.t
+
+module Adding (Style : Style) : sig
+  val each : ('a -> unit Style.t) -> 'a Seq.t -> unit Style.t
+  (** [each add seq] is [add v] for each item [v] of [seq], one after the other.
+  *)
+end

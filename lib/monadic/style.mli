@@ -160,12 +160,16 @@ module type S = sig
     (** [send t v] waits for a receiver, and gives it [v]. It fails with
         {!Closed}. *)
 
+    val send_seq : 'a t -> 'a Seq.t -> unit promise
+    (** [send_seq t seq] sends each value of [seq], and waits where {!send}
+        waits. [seq] is forced as in [direct]. *)
+
     val receive : 'a t -> 'a promise
     (** [receive t] waits for a sender, and returns its value. It fails with
         {!Closed}. *)
 
     (** @inline *)
-    include Queues.Both with type 'a promise := 'a promise and type 'a t := 'a t
+    include Queues.S with type 'a promise := 'a promise and type 'a t := 'a t
   end
 
   (** A bounded queue.
@@ -190,12 +194,16 @@ module type S = sig
     (** [add t v] adds [v], and waits while [t] is full. It fails with
         {!Closed}. *)
 
+    val add_seq : 'a t -> 'a Seq.t -> unit promise
+    (** [add_seq t seq] adds each item of [seq], and waits where {!add} waits.
+        [seq] is forced as in [direct]. *)
+
     val take : 'a t -> 'a promise
     (** [take t] removes the first item, and waits while [t] is empty. It fails
         with {!Closed} if [t] is closed as well. *)
 
     (** @inline *)
-    include Queues.Both with type 'a promise := 'a promise and type 'a t := 'a t
+    include Queues.S with type 'a promise := 'a promise and type 'a t := 'a t
   end
 
   (** A bounded queue whose items can be withdrawn.
@@ -221,12 +229,16 @@ module type S = sig
     (** [add t v] adds [v], and waits while [t] is full. It fails with
         {!Closed}. *)
 
+    val add_seq : 'a t -> 'a Seq.t -> unit promise
+    (** [add_seq t seq] adds each item of [seq], and waits where {!add} waits.
+        [seq] is forced as in [direct]. *)
+
     val take : 'a t -> 'a promise
     (** [take t] removes the first item, and waits while [t] is empty. It fails
         with {!Closed} if [t] is closed as well. *)
 
     (** @inline *)
-    include Queues.Both with type 'a promise := 'a promise and type 'a t := 'a t
+    include Queues.S with type 'a promise := 'a promise and type 'a t := 'a t
   end
 
   (** An unbounded queue. *)
@@ -238,12 +250,16 @@ module type S = sig
 
     (** {1:promises Operations that return a promise} *)
 
+    val add_seq : 'a t -> 'a Seq.t -> unit promise
+    (** [add_seq t seq] adds each item of [seq], which is forced as in [direct].
+    *)
+
     val take : 'a t -> 'a promise
     (** [take t] removes the first item, and waits while [t] is empty. It fails
         with {!Closed} if [t] is closed as well. *)
 
     (** @inline *)
-    include Queues.Both with type 'a promise := 'a promise and type 'a t := 'a t
+    include Queues.S with type 'a promise := 'a promise and type 'a t := 'a t
   end
 
   (** Messages that every subscriber receives.
@@ -269,6 +285,10 @@ module type S = sig
         It waits only with the limit [Wait], while a subscription is that far
         behind. It fails with {!Closed} if [t] is closed. *)
 
+    val send_seq : 'a t -> 'a Seq.t -> unit promise
+    (** [send_seq t seq] sends each value of [seq], and waits where {!send}
+        waits. [seq] is forced as in [direct]. *)
+
     val with_subscription :
       'a t -> ('a subscription -> 'b promise) -> 'b promise
     (** [with_subscription t f] is [f s] with a new subscription [s], which is
@@ -284,7 +304,6 @@ module type S = sig
       Queues.S
         with type 'a promise := 'a promise
          and type 'a t := 'a subscription
-         and type 'a sink := 'a t
   end
 
   (** A value that changes, and tasks that wait for the next change.

@@ -188,7 +188,7 @@ let sending =
 
 let send t value = if not (try_send t value) then Operation.wait sending t value
 let send_evt t value = Event.make sending t value
-let add_seq t seq = Seq.iter (send t) seq
+let send_seq t seq = Seq.iter (send t) seq
 
 let close t =
   match t.limited with

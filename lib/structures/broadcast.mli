@@ -90,8 +90,8 @@ val send_evt : 'a t -> 'a -> unit Event.t
 (** [send_evt t v] is the event of {!send}. Performing it raises {!Closed} as
     {!send} does. *)
 
-val add_seq : 'a t -> 'a Seq.t -> unit
-(** [add_seq t seq] sends each value of [seq].
+val send_seq : 'a t -> 'a Seq.t -> unit
+(** [send_seq t seq] sends each value of [seq].
 
     - {b Suspends} where [seq] and {!send} do.
     - {b Raises} {!Closed} if [t] is closed before the end of [seq]. *)
@@ -184,7 +184,7 @@ include Reader.S with type 'a t := 'a subscription
       val prices : '_weak2 Broadcast.t = <abstr>
       # let slow = Broadcast.subscribe prices
       val slow : '_weak2 Broadcast.subscription = <abstr>
-      # Broadcast.add_seq prices (List.to_seq [ 10; 11; 12; 13; 14 ])
+      # Broadcast.send_seq prices (List.to_seq [ 10; 11; 12; 13; 14 ])
       - : unit = ()
       # Broadcast.receive slow
       Exception: Concord.Broadcast.Lagged(3)

@@ -24,4 +24,4 @@ include Reader.Make (struct
 end)
 
 let drain = Rendezvous.drain
-let add_seq t seq = Seq.iter (send t) seq
+let send_seq t seq = Seq.iter (send t) seq

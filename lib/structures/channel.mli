@@ -49,8 +49,8 @@ val send_evt : 'a t -> 'a -> unit Event.t
 (** [send_evt t v] is the event of {!send}, the same as {!Concord.Event.send}.
     Performing it raises {!Closed} as {!send} does. *)
 
-val add_seq : 'a t -> 'a Seq.t -> unit
-(** [add_seq t seq] sends each value of [seq]. It forces the next value only
+val send_seq : 'a t -> 'a Seq.t -> unit
+(** [send_seq t seq] sends each value of [seq]. It forces the next value only
     after the previous one has been received.
 
     - {b Suspends} where {!send} and [seq] do.

@@ -93,7 +93,7 @@ let ends () =
   yes "at once" (v = None);
   let* v = L.sync (Broadcast.next_evt s) in
   yes "its event" (v = None);
-  fails "add_seq" Broadcast.Closed (L.Broadcast.add_seq t (count 1))
+  fails "send_seq" Broadcast.Closed (L.Broadcast.send_seq t (count 1))
 
 let held_back () =
   run @@ fun () ->
@@ -108,7 +108,7 @@ let held_back () =
   let* () = third in
   let* v = L.Broadcast.receive s in
   int "it was not sent" 3 v;
-  let* () = L.Broadcast.add_seq t (count 1) in
+  let* () = L.Broadcast.send_seq t (count 1) in
   Broadcast.close t;
   fails "send" Broadcast.Closed (L.Broadcast.send t 4)
 
@@ -116,7 +116,7 @@ let missed () =
   run @@ fun () ->
   let t = Broadcast.create ~limit:(Drop_oldest 1) () in
   let s = Broadcast.subscribe t in
-  let send () = Broadcast.add_seq t (count 3) in
+  let send () = Broadcast.send_seq t (count 3) in
   send ();
   let* () = fails "receive" (Broadcast.Lagged 2) (L.Broadcast.receive s) in
   let* v = L.Broadcast.receive s in

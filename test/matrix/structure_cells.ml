@@ -134,7 +134,7 @@ let to_the_end between =
     Mailbox.close m;
     Promise.fill ended ()
   and b () =
-    Channel.add_seq c (Stream.to_seq s);
+    Channel.send_seq c (Stream.to_seq s);
     Channel.close c
   in
   between [ a; a' ] [ b ];

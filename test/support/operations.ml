@@ -577,7 +577,7 @@ module Make (S : Style) = struct
   let receive_news ?limit _ =
     let t = Broadcast.create ?limit () in
     (* If the limit is 10, these stay. *)
-    Broadcast.add_seq t (Seq.init 10 Fun.id);
+    Broadcast.send_seq t (Seq.init 10 Fun.id);
     let s = Broadcast.subscribe t in
     (* [t] learns of the subscription from its first waiter. *)
     Hand.unwind (Hand.start (fun () -> ignore (Broadcast.receive s : int)));

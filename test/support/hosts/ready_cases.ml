@@ -137,7 +137,7 @@ let to_the_end =
     reading "Broadcast.fold" (fun () ->
         let t = Broadcast.create () in
         let s = Broadcast.subscribe t in
-        Broadcast.add_seq t three;
+        Broadcast.send_seq t three;
         Broadcast.close t;
         fun f init -> Broadcast.fold f init s);
   ]

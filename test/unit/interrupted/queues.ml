@@ -38,7 +38,7 @@ let channels =
     [
       ("Channel.send", silent (fun t -> Channel.send t 5));
       ("Channel.try_send", fun t -> flag (Channel.try_send t 5));
-      ("Channel.add_seq", silent (fun t -> Channel.add_seq t (Seq.return 5)));
+      ("Channel.send_seq", silent (fun t -> Channel.send_seq t (Seq.return 5)));
     ]
     @ as_event "Channel.send" (unit (fun t -> Channel.send_evt t 5))
   and receiving =
@@ -266,8 +266,8 @@ let broadcasts =
     ]
   and two_news =
     [
-      ( "Broadcast.add_seq",
-        silent (fun (t, _) -> Broadcast.add_seq t (List.to_seq [ 5; 6 ])) );
+      ( "Broadcast.send_seq",
+        silent (fun (t, _) -> Broadcast.send_seq t (List.to_seq [ 5; 6 ])) );
     ]
   and receiving =
     [

@@ -149,7 +149,7 @@ let waiters_miss_nothing () =
 let to_the_end () =
   let t = keeps 2 in
   let s = Broadcast.subscribe t in
-  Broadcast.add_seq t (Seq.init 10 Fun.id);
+  Broadcast.send_seq t (Seq.init 10 Fun.id);
   Broadcast.close t;
   let seen = ref [] in
   let see v = seen := v :: !seen in
@@ -201,7 +201,7 @@ let holds_back () =
 
 let nobody_listens () =
   let t = holds 1 in
-  Broadcast.add_seq t (Seq.init 10 Fun.id);
+  Broadcast.send_seq t (Seq.init 10 Fun.id);
   let s = Broadcast.subscribe t in
   yes "room" (Broadcast.try_send t 10);
   no "none" (Broadcast.try_send t 11);
@@ -225,7 +225,7 @@ let ends () =
   Hand.settle ();
   waiting a 0;
   raises "it waited" Broadcast.Closed (fun () -> Hand.result (List.nth tasks 1));
-  Broadcast.add_seq t (Seq.init 10 Fun.id);
+  Broadcast.send_seq t (Seq.init 10 Fun.id);
   no "open" (Broadcast.is_closed t)
 
 let ends_without_limit () =
@@ -258,7 +258,7 @@ let brackets () =
       Broadcast.with_subscription t (fun s ->
           in_it s;
           raise Exit));
-  Broadcast.add_seq t (Seq.init 10 Fun.id)
+  Broadcast.send_seq t (Seq.init 10 Fun.id)
 
 let closed_while_senders_wait () =
   let t = holds 1 in

@@ -53,7 +53,7 @@ let lagged () =
   let use ?name () =
     let t = Broadcast.create ?name ~limit:(Drop_oldest 1) () in
     let s = Broadcast.subscribe t in
-    Broadcast.add_seq t (Seq.init 4 Fun.id);
+    Broadcast.send_seq t (Seq.init 4 Fun.id);
     match Broadcast.receive s with
     | (_ : int) -> Alcotest.fail "nothing was raised"
     | exception e -> e

@@ -37,6 +37,7 @@ module Of_channel = Cases (struct
   type 'a sink = 'a t
 
   let name = "Channel"
+  let add_seq = send_seq
   let room = 0
 
   let create () =
@@ -51,6 +52,7 @@ module Of_broadcast = Cases (struct
   type 'a t = 'a subscription
 
   let name = "Broadcast"
+  let add_seq = send_seq
   let room = max_int
 
   let create () =
