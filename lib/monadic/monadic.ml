@@ -266,6 +266,7 @@ module Make_named (Host : Host) (Style : Style_with_wait) = struct
     let lock t = sync (lock_evt t)
     let with_lock t f = during try_lock lock_evt unlock t f
     let protect = with_lock
+    let is_empty t = waiters t = 0
   end
 
   module Condition = struct

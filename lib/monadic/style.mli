@@ -370,6 +370,9 @@ module type S = sig
 
     val protect : t -> (unit -> 'a promise) -> 'a promise
     (** {!with_lock}, under the name of Stdlib's function. *)
+
+    val is_empty : t -> bool
+    (** [is_empty t] is [waiters t = 0], as in [Lwt_mutex]. *)
   end
 
   (** Condition variables.

@@ -138,4 +138,3 @@ let protect t f =
 
 let is_locked t = (Atomic.get t).Permits.free = 0
 let waiters = Permits.waiters
-let is_empty t = waiters t = 0

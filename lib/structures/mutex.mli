@@ -82,9 +82,6 @@ val is_locked : t -> bool
 val waiters : t -> int
 (** [waiters t] is the number of waiting tasks, for diagnosis. *)
 
-val is_empty : t -> bool
-(** [is_empty t] is [waiters t = 0], as in [Lwt_mutex]. *)
-
 (** {1:sleeping Overtaking threads that are asleep}
 
     Waking a sleeping thread takes microseconds, and all other tasks would have

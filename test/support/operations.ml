@@ -905,6 +905,7 @@ include Make (struct
     include Mutex
 
     let with_lock = protect
+    let is_empty t = waiters t = 0
   end
 
   module Channel = struct
