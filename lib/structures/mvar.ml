@@ -81,7 +81,6 @@ let empty = Empty no_line
 let full v = Full (v, Waiters.empty, no_line)
 let emptied line = if line == no_line then empty else Empty line
 let made ?name state = Observer.made ~kind:"mvar" ?name (Atomic.make state)
-
 let create_empty ?name () = made ?name empty
 let create_empty_in_order ?name () = made ?name (emptied line_in_order)
 let create ?name v = made ?name (Full (v, Waiters.empty, no_line))

@@ -36,7 +36,8 @@ type 'a t
 (** {1 Creating} *)
 
 val create : ?name:string -> 'a -> 'a t
-(** [create v] returns a box that contains [v]. Reports call it by its [name]. *)
+(** [create v] returns a box that contains [v]. Reports call it by its [name].
+*)
 
 val create_empty : ?name:string -> unit -> 'a t
 (** [create_empty ()] returns an empty box. Reports call it by its [name]. *)

@@ -227,7 +227,8 @@ val all : 'a t list -> 'a list t
     ]} *)
 
 val first_filled : 'a t list -> 'a t
-(** [first_filled ts] is a promise of the value of the first promise that is {e filled}.
+(** [first_filled ts] is a promise of the value of the first promise that is
+    {e filled}.
 
     It fails only if all of them fail, with the failure that came first. If
     several are already filled, the first one in the list counts. (JavaScript

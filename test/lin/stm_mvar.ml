@@ -106,8 +106,7 @@ module Spec = struct
     | Try_put _, Res ((Bool, _), put) -> put = (state = None)
     | Poll_put _, Res ((Option Unit, _), r) ->
         (if state = None then Some () else None) = r
-    | (Try_take | Poll_take | Poll_read), Res ((Option Int, _), r) ->
-        state = r
+    | (Try_take | Poll_take | Poll_read), Res ((Option Int, _), r) -> state = r
     | Is_empty, Res ((Bool, _), r) -> r = (state = None)
     | Waiters, Res ((Int, _), n) -> n = 0
     | Put _, Res ((Unit, _), ()) -> true

@@ -61,15 +61,7 @@ module Spec = struct
     and withdraw = map (fun v -> Withdraw v) value in
     let others =
       List.map return
-        [
-          Try_take;
-          Poll_next;
-          Poll_take;
-          Drain;
-          Length;
-          Waiters;
-          Is_closed;
-        ]
+        [ Try_take; Poll_next; Poll_take; Drain; Length; Waiters; Is_closed ]
     in
     make ~print:show_cmd
       (weighted
@@ -92,8 +84,7 @@ module Spec = struct
     | (Try_add v | Poll_add v), items
       when (not state.closed) && List.length items < capacity ->
         { state with items = items @ [ v ] }
-    | (Try_take | Poll_next | Poll_take), _ :: items ->
-        { state with items }
+    | (Try_take | Poll_next | Poll_take), _ :: items -> { state with items }
     | Withdraw v, items -> { state with items = List.filter (( <> ) v) items }
     | Drain, _ -> { state with items = [] }
     | Close, _ -> { state with closed = true }
@@ -177,9 +168,7 @@ module Shared = struct
     let open Gen in
     let others =
       List.map return
-        [
-          Try_take; Poll_next; Poll_take; Drain; Length; Close; Is_closed;
-        ]
+        [ Try_take; Poll_next; Poll_take; Drain; Length; Close; Is_closed ]
     in
     make ~print:show_cmd
       (weighted

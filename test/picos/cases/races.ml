@@ -40,8 +40,7 @@ let mvar_put () =
     waiters = (fun () -> Mvar.waiters t);
     wake = (fun () -> ignore (Mvar.try_take t : int option));
     is_right =
-      (fun ~returned ->
-        Mvar.try_take t = if returned then Some 1 else None);
+      (fun ~returned -> Mvar.try_take t = if returned then Some 1 else None);
   }
 
 let stream () =

@@ -252,7 +252,9 @@ let makers =
       later (combined Promise.to_result) "Promise.to_result";
       later (combined (fun t -> Promise.both others t)) "Promise.both";
       later (combined (fun t -> Promise.all [ others; t ])) "Promise.all";
-      later (combined (fun t -> Promise.first_filled [ t ])) "Promise.first_filled";
+      later
+        (combined (fun t -> Promise.first_filled [ t ]))
+        "Promise.first_filled";
       later
         (fun t ->
           let calls = ref 0 in

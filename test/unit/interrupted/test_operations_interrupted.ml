@@ -50,7 +50,8 @@ let cases =
 (* Operations that create a structure or only read it. *)
 let makes_or_looks =
   [
-    "create"; "create_empty"; "create_mailbox"; "create_in_order"; "make"; "make_in_order"; "of_value"; "of_stdlib";
+    "create"; "create_empty"; "create_mailbox"; "create_in_order";
+    "create_empty_in_order"; "make"; "make_in_order"; "of_value"; "of_stdlib";
     "from_fun"; "from_val"; "waiters"; "senders"; "is_empty"; "is_closed"; "is_open";
     "is_locked"; "is_val"; "is_resolved"; "peek"; "length"; "capacity"; "count";
     "parties"; "get_value"; "size"; "idle"; "in_use"; "value";

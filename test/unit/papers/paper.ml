@@ -212,8 +212,7 @@ module Mvar = struct
     match old with
     | Empty _ -> None
     | Full (v, []) ->
-        if Atomic.compare_and_set t old (Empty []) then Some v
-        else try_take t
+        if Atomic.compare_and_set t old (Empty []) then Some v else try_take t
     | Full (v, (next, r) :: rest) ->
         if Atomic.compare_and_set t old (Full (next, rest)) then
           if r () then Some v else try_take t

@@ -390,6 +390,7 @@ let rwlock name ?(in_order = false) prefer =
 
       let make () =
         if in_order then create_in_order ~prefer () else create ~prefer ()
+
       let word = word
 
       let try_take mode =
