@@ -1,6 +1,10 @@
 open Lwt.Syntax
 
-type t = (Caqti_lwt.connection, Caqti.Error.t) Caqti_lwt_unix.Pool.t
+type t = {
+  pool : (Caqti_lwt.connection, Caqti.Error.t) Caqti_lwt_unix.Pool.t;
+  mutable uses : int;
+}
+
 type row = { id : int; status : string; answer : string }
 
 let make_table =
@@ -47,7 +51,12 @@ let use ?(writes = false) t f =
     end
     else Lwt.fail Lwt.Canceled
   in
-  let used = or_fail (Caqti_lwt_unix.Pool.use unless_cancelled t) in
+  (* Of callers with the same priority, caqti 3.0 serves any. *)
+  t.uses <- t.uses + 1;
+  let priority = -.float t.uses in
+  let used =
+    or_fail (Caqti_lwt_unix.Pool.use ~priority unless_cancelled t.pool)
+  in
   let unanswered () =
     let* () = Lwt_unix.sleep patience in
     Lwt.fail Unanswered
@@ -64,7 +73,7 @@ let use ?(writes = false) t f =
 
 (* 3 s is longer than any statement takes. The time limit is needed because an unreachable
    server never answers the last statements. *)
-let close t = Lwt.pick [ Caqti_lwt_unix.Pool.drain t; Lwt_unix.sleep 3. ]
+let close t = Lwt.pick [ Caqti_lwt_unix.Pool.drain t.pool; Lwt_unix.sleep 3. ]
 
 (* A statement that waits for a lock fails soon, because the caller chooses how long to try
    again. In SQLite it fails at once in any case. (Caqti 3.0 adds half a second to the
@@ -73,10 +82,11 @@ let set_timeout (module Db : Caqti_lwt.CONNECTION) =
   Db.set_statement_timeout (Some 0.5)
 
 let connect uri =
-  let* t =
+  let* pool =
     Caqti_lwt.or_fail
       (Caqti_lwt_unix.connect_pool ~post_connect:set_timeout (Uri.of_string uri))
   in
+  let t = { pool; uses = 0 } in
   let+ () =
     use t (fun (module Db : Caqti_lwt.CONNECTION) -> Db.exec make_table ())
   in
