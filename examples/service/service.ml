@@ -14,9 +14,10 @@ type options = {
   limits : Http_service.Command.limits;  (** Of the clients. *)
   database : string;
   http_domains : int;
-  workers : int;
+  workers : int;  (** The domains that compute. *)
+  fibers : int;  (** The worker fibers. *)
   capacity : int;  (** The capacity of the queue. *)
-  limit : float;  (** The time limit of one job, in seconds. *)
+  limit : float;  (** How long one job may compute, in seconds. *)
   grace : float;  (** The seconds from the signal to the end. *)
 }
 
@@ -65,21 +66,36 @@ let primes_below token n =
   in
   count 0 2
 
+(* In seconds. Nobody sets this clock. *)
+let now () = Int64.to_float (Mtime_clock.elapsed_ns ()) /. 1e9
+
 (* The first of these events decides the outcome. If it isn't the answer, the job is told to
-   stop, and the client need not wait until it does. *)
+   stop, and the client need not wait until it does.
+
+   There may be more worker fibers than domains, so the job may wait for a domain before it
+   begins. That time doesn't count for its limit. *)
 let compute t job =
+  let begun = Atomic.make Float.infinity in
   let answer, stop =
-    Workers.submit_stoppable t.pool (fun token -> primes_below token job.n)
+    Workers.submit_stoppable t.pool (fun token ->
+        Atomic.set begun (now ());
+        primes_below token job.n)
   in
   Fun.protect ~finally:(fun () -> ignore (stop () : bool)) @@ fun () ->
-  Event.select
-    [
-      Event.wrap (Promise.await_evt answer) (fun primes -> Done primes);
-      Event.wrap (Promise.await_evt job.stopped) (fun () -> Cancelled);
-      Event.wrap (Event.timeout t.options.limit) (fun () ->
-          Failed
-            (Printf.sprintf "the job took longer than %g s" t.options.limit));
-    ]
+  let limit = t.options.limit in
+  let rec outcome seconds =
+    Event.select
+      [
+        Event.wrap (Promise.await_evt answer) (fun primes -> Done primes);
+        Event.wrap (Promise.await_evt job.stopped) (fun () -> Cancelled);
+        Event.wrap (Event.timeout seconds) late;
+      ]
+  and late () =
+    let left = Atomic.get begun +. limit -. now () in
+    if left > 0. then outcome (Float.min left limit)
+    else Failed (Printf.sprintf "the job took longer than %g s" limit)
+  in
+  outcome limit
 
 (* --- The end of a job ------------------------------------------------------------ *)
 
@@ -280,7 +296,7 @@ let serve t env web =
     | main :: others -> (main, others)
   in
   let other f () = Eio.Domain_manager.run env#domain_mgr f
-  and workers = List.init t.options.workers (fun _ () -> work t) in
+  and workers = List.init t.options.fibers (fun _ () -> work t) in
   Tasks.iter (fun f -> f ()) ((main :: List.map other others) @ workers)
 
 let run options =
@@ -338,13 +354,36 @@ let command =
   and+ http_domains =
     opt positive 1 "domains" "The number of domains that answer HTTP."
   and+ workers = opt positive 1 "workers" "The number of domains that compute."
+  and+ fibers =
+    let doc =
+      "How many jobs may be in progress at a time: they are computed, stored, \
+       or wait for a domain. The default is 2 for each domain of \
+       $(b,--workers), so that a domain computes one job while another is \
+       stored."
+    in
+    Arg.(
+      value
+      & opt (some (Http_service.Command.between 1 1000 Arg.int)) None
+      & info [ "fibers" ] ~doc)
   and+ capacity = opt Arg.int 64 "capacity" "The number of jobs that may wait."
-  and+ limit = opt Arg.float 10. "limit" "The seconds that a job may take."
+  and+ limit = opt Arg.float 10. "limit" "The seconds that a job may compute."
   and+ grace = opt Arg.float 10. "grace" "The seconds from SIGTERM to the end."
   and+ limits =
     (* Shorter than the grace, so that a client that doesn't read can't use it up. *)
     Http_service.Command.limits ~transfer_timeout:5. ()
   in
-  run { port; limits; database; http_domains; workers; capacity; limit; grace }
+  let fibers = Option.value fibers ~default:(2 * workers) in
+  run
+    {
+      port;
+      limits;
+      database;
+      http_domains;
+      workers;
+      fibers;
+      capacity;
+      limit;
+      grace;
+    }
 
 let () = exit (Cmd.eval command)

@@ -13,25 +13,29 @@ type child = {
   output : in_channel;
 }
 
-let start program options =
+type program = { name : string; fibers : int  (** Its worker fibers. *) }
+
+let start { name; fibers } options =
   let file = Filename.temp_file "service" ".db" in
   let errors = file ^ ".errors" in
   let from_child, stdout = Unix.pipe ~cloexec:true () in
   let stderr = Unix.openfile errors [ O_WRONLY; O_CREAT; O_CLOEXEC ] 0o600 in
   let pid =
     Unix.create_process
-      (Filename.concat folder program)
+      (Filename.concat folder name)
       (Array.of_list
-         (program :: "--port=0"
+         (name :: "--port=0"
          :: ("--database=sqlite3:" ^ file)
-         :: "--workers=2" :: options))
+         :: "--workers=2"
+         :: Printf.sprintf "--fibers=%d" fibers
+         :: options))
       Unix.stdin stdout stderr
   in
   Unix.close stdout;
   Unix.close stderr;
   let output = Unix.in_channel_of_descr from_child in
   match In_channel.input_line output with
-  | None -> failwith (program ^ " did not start")
+  | None -> failwith (name ^ " did not start")
   | Some line ->
       let port = Scanf.sscanf line "http://localhost:%d/" Fun.id in
       { pid; port; file; errors; output }
@@ -299,8 +303,23 @@ let command =
       value
       & opt string "../service.exe"
       & info [ "concord" ] ~doc:"Another program instead of the service.")
+  and+ fibers =
+    let doc = "The worker fibers of both. Each has two domains that compute." in
+    Arg.(value & opt int 4 & info [ "fibers" ] ~doc)
+  and+ plain_fibers =
+    let doc = "The worker fibers of plain.exe, if it should have others." in
+    Arg.(value & opt (some int) None & info [ "plain-fibers" ] ~doc)
+  and+ loads_only =
+    Arg.(value & flag & info [ "loads" ] ~doc:"Only the two loads.")
   in
-  let measure = measure [ concord; "plain.exe" ] in
+  let plain_fibers = Option.value plain_fibers ~default:fibers in
+  let measure =
+    measure
+      [
+        { name = concord; fibers };
+        { name = "plain.exe"; fibers = plain_fibers };
+      ]
+  in
   Eio_main.run @@ fun env ->
   print_endline "| | Concord | plain | plain / Concord |\n|---|---|---|---|";
   measure turns
@@ -313,18 +332,20 @@ let command =
       "p50 beside them, ms";
       "p99 beside them, ms";
     ];
-  measure turns (sigterm env)
-    [ "SIGTERM to exit, grace 200 ms, ms"; "accepted jobs lost by it" ];
-  measure turns (locked env)
-    [
-      "locked for 1 s: accepted";
-      "locked: refused";
-      "locked: p99 of POST, ms";
-      "locked: accepted jobs lost";
-    ];
-  measure turns (hang_up env)
-    [ "descriptors of 50 clients that hung up"; "DELETE of the job then, ms" ];
-  measure turns (delete env)
-    [ "DELETE of a running job, median of 9, ms"; "the slowest of 9, ms" ]
+  if not loads_only then begin
+    measure turns (sigterm env)
+      [ "SIGTERM to exit, grace 200 ms, ms"; "accepted jobs lost by it" ];
+    measure turns (locked env)
+      [
+        "locked for 1 s: accepted";
+        "locked: refused";
+        "locked: p99 of POST, ms";
+        "locked: accepted jobs lost";
+      ];
+    measure turns (hang_up env)
+      [ "descriptors of 50 clients that hung up"; "DELETE of the job then, ms" ];
+    measure turns (delete env)
+      [ "DELETE of a running job, median of 9, ms"; "the slowest of 9, ms" ]
+  end
 
 let () = exit (Cmd.eval command)

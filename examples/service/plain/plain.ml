@@ -16,9 +16,10 @@ type options = {
   limits : Web.limits;
   database : string;
   http_domains : int;
-  workers : int;
+  workers : int;  (** The domains that compute. *)
+  fibers : int;  (** The worker fibers. *)
   capacity : int;  (** The capacity of the queue. *)
-  limit : float;  (** The time limit of one job, in seconds. *)
+  limit : float;  (** How long one job may compute, in seconds. *)
   grace : float;  (** The seconds from the signal to the end. *)
 }
 
@@ -100,22 +101,30 @@ let primes_below stop n =
   count 0 2
 
 (* The first of the three events decides the outcome. A cancelled [submit] leaves its function
-   running in the pool, so [stop] tells the function to stop. *)
+   running in the pool, so [stop] tells the function to stop. The time that the job waits for a
+   domain doesn't count for its limit. *)
 let compute t job =
-  let stop = Atomic.make false in
+  let stop = Atomic.make false and begun = Atomic.make Float.infinity in
+  let limit = t.options.limit in
+  let rec sleep seconds =
+    Time.sleep t.clock seconds;
+    let left = Atomic.get begun +. limit -. Time.now t.clock in
+    if left > 0. then sleep (Float.min left limit)
+  in
   Fun.protect ~finally:(fun () -> Atomic.set stop true) @@ fun () ->
   Fiber.any
     [
       (fun () ->
         Done
           (Executor_pool.submit_exn t.pool ~weight:1. (fun () ->
+               Atomic.set begun (Time.now t.clock);
                primes_below stop job.n)));
       (fun () ->
         Promise.await job.stopped;
         Cancelled);
       (fun () ->
-        Time.sleep t.clock t.options.limit;
-        Failed (Printf.sprintf "the job took longer than %g s" t.options.limit));
+        sleep limit;
+        Failed (Printf.sprintf "the job took longer than %g s" limit));
     ]
 
 (* --- The end of a job ------------------------------------------------------------ *)
@@ -323,11 +332,11 @@ let serve t env socket =
   let other socket () = Domain_manager.run env#domain_mgr (domain socket) in
   let http () =
     Fiber.all (domain socket :: List.map other others);
-    for _ = 1 to t.options.workers do
+    for _ = 1 to t.options.fibers do
       Stream.add t.jobs None
     done
   and worker _ () = work t in
-  Fiber.all (http :: List.init t.options.workers worker)
+  Fiber.all (http :: List.init t.options.fibers worker)
 
 (* A signal handler may run in the middle of any code. [Condition.broadcast] is allowed
    there. *)
@@ -427,8 +436,16 @@ let command =
   and+ http_domains =
     opt positive 1 "domains" "The number of domains that answer HTTP."
   and+ workers = opt positive 1 "workers" "The number of domains that compute."
+  and+ fibers =
+    let doc =
+      "How many jobs may be in progress at a time: they are computed, stored, \
+       or wait for a domain. The default is 2 for each domain of \
+       $(b,--workers), so that a domain computes one job while another is \
+       stored."
+    in
+    Arg.(value & opt (some positive) None & info [ "fibers" ] ~doc)
   and+ capacity = opt Arg.int 64 "capacity" "The number of jobs that may wait."
-  and+ limit = opt Arg.float 10. "limit" "The seconds that a job may take."
+  and+ limit = opt Arg.float 10. "limit" "The seconds that a job may compute."
   and+ grace = opt Arg.float 10. "grace" "The seconds from SIGTERM to the end."
   and+ max_connections =
     opt positive 900 "max-connections"
@@ -442,6 +459,18 @@ let command =
        answer."
   in
   let limits = { Web.max_connections; idle_timeout; transfer_timeout } in
-  run { port; limits; database; http_domains; workers; capacity; limit; grace }
+  let fibers = Option.value fibers ~default:(2 * workers) in
+  run
+    {
+      port;
+      limits;
+      database;
+      http_domains;
+      workers;
+      fibers;
+      capacity;
+      limit;
+      grace;
+    }
 
 let () = exit (Cmd.eval command)

@@ -63,7 +63,7 @@ let rec post_until_refused port ids =
   end
 
 let locked ~database =
-  with_service ?database [ "--workers=1"; "--capacity=2" ] (fun child port ->
+  with_service ?database [ "--fibers=1"; "--capacity=2" ] (fun child port ->
       let* first = post port 10 in
       let* () = await_job port first "done 4" in
       let* accepted =
@@ -72,7 +72,7 @@ let locked ~database =
             expect "GET of a stored job" 503 unreadable got;
             post_until_refused port [])
       in
-      (* One more than the capacity is possible, because the worker has taken one. *)
+      (* One more than the capacity is possible, because the worker fiber has taken one. *)
       if List.length accepted > 3 then
         Alcotest.failf "%d jobs accepted" (List.length accepted);
       let* () =
@@ -163,7 +163,7 @@ let out_of_reach () =
 (* --- Jobs --- *)
 
 let deleted () =
-  with_service [ "--workers=1"; "--limit=60" ] (fun _ port ->
+  with_service [ "--fibers=1"; "--limit=60" ] (fun _ port ->
       let* computed = post port endless in
       let* () = await_metric port "queued" 0 in
       let* queued = post port 10 in
@@ -186,6 +186,53 @@ let limited () =
       let* got = Client.get port (Printf.sprintf "/jobs/%d?wait=1000" id) in
       expect "GET" 200 failed got;
       await_job port id failed)
+
+(* One domain computes, and three worker fibers have a job each. So two jobs wait for the domain.
+   Of each of them, only the time counts that it has computed. *)
+let limited_in_turn ~program () =
+  let limit = 0.3 in
+  with_service ~program
+    [ "--fibers=3"; Printf.sprintf "--limit=%g" limit ]
+    (fun _ port ->
+      let start = Unix.gettimeofday () in
+      let* first = post port endless in
+      let* second = post port endless in
+      let* third = post port 10 in
+      let* () = await_job port third "done 4" in
+      let failed = "failed the job took longer than 0.3 s" in
+      let* () = await_job port first failed in
+      let* () = await_job port second failed in
+      let seconds = Unix.gettimeofday () -. start in
+      if seconds < 2. *. limit then
+        Alcotest.failf "two jobs of 0.3 s took %g s" seconds;
+      Lwt.return_unit)
+
+(* The service accepts as many jobs as it has worker fibers and places in the queue. A job that
+   waits for a domain can be deleted as well as any other one. *)
+let bounded ~program () =
+  with_service ~program [ "--fibers=3"; "--capacity=2"; "--limit=60" ]
+    (fun _ port ->
+      let rec take ids = function
+        | 0 -> Lwt.return ids
+        | n ->
+            let* id = post port endless in
+            let* () = await_metric port "queued" 0 in
+            take (id :: ids) (n - 1)
+      in
+      let* taken = take [] 3 in
+      let* queued = Lwt_list.map_s (fun _ -> post port endless) [ 4; 5 ] in
+      let* got = Client.post port 10 in
+      expect "POST" 503 refused got;
+      (* The job that computes is the last one, so the others never begin. *)
+      let* () =
+        Lwt_list.iter_s
+          (fun id ->
+            let* got = Client.delete port id in
+            expect "DELETE" 200 "cancelled" got;
+            Lwt.return_unit)
+          (List.rev queued @ taken)
+      in
+      await_metric port "cancelled" 5)
 
 (* OCaml's functions would accept these numbers. *)
 let not_numbers ~program () =

@@ -22,6 +22,13 @@ val deleted : unit -> unit
 val limited : unit -> unit
 (** A job that takes too long fails. *)
 
+val limited_in_turn : program:string -> unit -> unit
+(** The time that a job waits for a domain doesn't count for its limit. *)
+
+val bounded : program:string -> unit -> unit
+(** Jobs beyond the worker fibers and the queue are refused. A job that waits
+    for a domain can be deleted. *)
+
 val not_numbers : program:string -> unit -> unit
 (** Numbers that only OCaml understands are refused, wherever a client may write
     a number. *)

@@ -77,6 +77,8 @@ let () =
                     (name ^ ", without Concord", f ~program:"../plain/plain.exe");
                   ])
                 [
+                  ("jobs that wait for a domain", Claims.limited_in_turn);
+                  ("jobs beyond the bounds", Claims.bounded);
                   ("no numbers", Claims.not_numbers);
                   ("malformed requests", Claims.malformed);
                   ("few descriptors", Claims.few_descriptors);
