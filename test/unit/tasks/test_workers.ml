@@ -39,6 +39,8 @@ let occupy w =
     Atomic.set release true;
     Promise.await busy
 
+let forever _ = Promise.await (Promise.create ())
+
 let rec compute token =
   check token;
   Domain.cpu_relax ();
@@ -193,6 +195,44 @@ let takes_cores () =
       sleep ());
   int "cores that workers take at the end" before (busy ())
 
+(* However its workers fall asleep and wake up, at rest none of them counts. Threads and jobs that
+   wait don't count either. *)
+let counts_exactly () =
+  let busy = Concord__core__Busy.workers in
+  let before = busy () and gate = Promise.create () in
+  let wait () = Promise.await gate in
+  let threads = List.init 1000 (fun _ -> Thread.create wait ()) in
+  with_workers ~domains:4 (fun w ->
+      let taken n =
+        eventually (Printf.sprintf "%d workers are busy" n) (fun () ->
+            busy () = before + n)
+      in
+      let jobs = List.init 1000 (fun _ -> submit w wait) in
+      taken 0;
+      for i = 1 to 1000 do
+        match i mod 4 with
+        | 0 -> run w ignore
+        | 1 -> raises "its promise" Boom (fun () -> run w culprit)
+        | 2 ->
+            let promise, stop = submit_stoppable w forever in
+            ignore (stop () : bool);
+            failed promise Cancelled
+        | _ ->
+            let one = submit w Tasks.yield in
+            run w Tasks.yield;
+            Promise.await one
+      done;
+      taken 0;
+      let release = List.init 4 (fun _ -> occupy w) in
+      taken 4;
+      List.iter (fun release -> release ()) release;
+      taken 0;
+      Promise.fill gate ();
+      List.iter Promise.await jobs;
+      taken 0);
+  List.iter Thread.join threads;
+  int "at the end" before (busy ())
+
 (* --- Cancelled callers ------------------------------------------------------------ *)
 
 (* [f] runs in a task of Concord_fifo, which is cancelled once [ready] is filled. *)
@@ -235,8 +275,6 @@ let on_stop f w =
   match Tasks.with_timeout 0.001 (fun () -> run_stoppable w job) with
   | None -> no "it continues" !goes_on
   | Some () -> Alcotest.fail "it returned"
-
-let forever _ = Promise.await (Promise.create ())
 
 let answers outcome f w =
   let begun = Promise.create () and found = ref None in
@@ -576,6 +614,8 @@ let finalisers_raise () =
   (* When a domain has ended, another one runs its finalisers. *)
   let armed = Atomic.make true in
   let finalise () = if Atomic.get armed then raise Boom in
+  let busy = Concord__core__Busy.workers in
+  let before = busy () in
   let job () =
     Gc.finalise_last finalise (ref 0);
     Tasks.yield ()
@@ -604,7 +644,8 @@ let finalisers_raise () =
         both);
   (* A job that was lost is in no queue, so the end of the pool doesn't find it. *)
   int "jobs without a result" 0
-    (List.length (List.filter (fun j -> not (Promise.is_resolved j)) !jobs))
+    (List.length (List.filter (fun j -> not (Promise.is_resolved j)) !jobs));
+  eventually "no worker counts as busy" (fun () -> busy () = before)
 
 let () =
   let test_one name f = test name (one f) in
@@ -624,6 +665,7 @@ let () =
           test "meetings" meet;
           test_one "memory" forgets;
           test "cores" takes_cores;
+          test "cores, beside a thousand idle threads and jobs" counts_exactly;
         ] );
       ( "cancelled callers",
         [
