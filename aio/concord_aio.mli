@@ -32,8 +32,8 @@
       - : unit = ()
     ]}
 
-    End of file and errors arrive as exceptions, as before, with a backtrace. So
-    code that closes its files on any exception still does so, even if the task
+    End of file and errors arrive as exceptions, as before, with a backtrace.
+    Code that closes its files on any exception still does so, even if the task
     is cancelled.
 
     {{!/concord/aio}Asynchronous I/O} is a guide, with the reasons, the limits
@@ -42,49 +42,48 @@
 
     {2 Rules for all operations}
 
-    - {b Suspends}. An operation that has to wait suspends the calling task
-      until the descriptor is ready. Otherwise it doesn't suspend. But after 128
-      such operations in a domain the next one calls {!Concord.Tasks.yield}
-      first, so that a task that always has something to read lets other tasks
-      run.
+    - {b Suspends}. An operation suspends the calling task until the descriptor
+      is ready, if it isn't. Otherwise it doesn't suspend. But after 128 such
+      operations in a domain the next one calls {!Concord.Tasks.yield} first, so
+      even a task with constant input lets other tasks run.
     - {b Cancelled} while suspended, an operation raises the host's exception,
       and nothing was read or written, unless its documentation says so.
       However, if it is an operation on a regular file, it is completed first.
-      (A fiber of Eio without [concord-eio] blocks its thread until then.)
-    - {b Order}. All tasks that wait for one descriptor are resumed when it is
+      (An Eio fiber without [concord-eio] blocks its thread until then.)
+    - {b Order}. All tasks waiting for one descriptor are resumed when it is
       ready, in the order of their arrival, and try again. A channel has a lock,
       which serves tasks in the order of their arrival.
     - {b Signals}. If a signal interrupts an operation, the operation continues
       ([EINTR] is never raised). If its handler raises, the host decides where
-      the exception is raised. If you write to a connection that the peer has
-      closed, the process gets [SIGPIPE], as always. Ignore that signal to get
+      the exception is raised. If you write to a connection after the peer has
+      closed it, the process gets [SIGPIPE], as always. Ignore the signal to get
       [EPIPE] instead.
-    - {b Closing}. After {!close} no operation reads or writes another file that
-      has got the number since.
-    - {b Non-blocking}. Operations set [O_NONBLOCK] on a descriptor that the
-      system can wait for, at the latest when they wait, and leave it set. Other
-      processes that have the same file open share the flag. [read] and [write],
-      and {!stdin}, {!stdout} and {!stderr}, don't set it on the descriptors 0,
-      1 and 2. Instead, they wait until the descriptor is ready. Then they block
-      if another process, or another thread, was faster.
-    - {b Cost} is that of the system call, if nothing has to wait. An operation
-      on a descriptor needs two more system calls, which ask for the kind of the
+    - {b Closing}. After {!close} no operation reads or writes another file with
+      the same number.
+    - {b Non-blocking}. Operations set [O_NONBLOCK] on a descriptor if the
+      system can wait for it, at the latest when they wait, and leave it set.
+      Other processes with the same file open share the flag. [read] and
+      [write], and {!stdin}, {!stdout} and {!stderr}, don't set it on the
+      descriptors 0, 1 and 2. Instead, they wait until the descriptor is ready.
+      Then they block if another process, or another thread, was faster.
+    - {b Cost}: the system call, if nothing has to wait. An operation on a
+      descriptor needs two more system calls, which ask for the kind of the
       descriptor and whether it is non-blocking. [read] and [write] of a socket
       need them only to wait. A channel does this once. Waiting takes O(log n)
-      for [n] descriptors that tasks wait for, and a system call if another
+      for [n] descriptors with waiting tasks, and a system call if another
       thread polls.
-    - {b Regular files}, disks, and other files that the system cannot wait for
-      are opened, read and written at once if their data is in memory, and Linux
-      says so. Otherwise system threads do the work. They also do that of
+    - {b Regular files}, disks, and other files the system can't wait for are
+      opened, read and written at once if their data is in memory, and Linux
+      says so. Otherwise system threads do the work. They also perform
       {!getaddrinfo} and {!getnameinfo}.
 
     {2 Which thread polls}
 
-    In {!run}, the loop that runs the tasks polls, and no other thread. For all
-    other tasks one thread of the main domain polls. It starts at the first
-    wait, or when the program spawns its first domain. It blocks all signals,
-    and does not delay the end of the program. Two or three descriptors belong
-    to it and to each [run].
+    In {!run}, the loop of the tasks polls, and no other thread. For all other
+    tasks one thread of the main domain polls. It starts at the first wait, or
+    when the program spawns its first domain. It blocks all signals, and does
+    not delay the end of the program. Two or three descriptors belong to it and
+    to each [run].
 
     - {b Unix.close}. If a task waits for a descriptor, close the descriptor by
       {!close}. After [Unix.close] the task may wait forever.
@@ -93,25 +92,24 @@
       the thread a domain of its own. If a word is unknown, or the system
       doesn't support it, the first wait raises [Failure].
     - {b Fork}. In a child process the first wait starts a thread again, and a
-      {!run} that continues there polls for itself. Tasks that waited for the
-      parent's thread at the fork are not resumed in the child. *)
+      {!run} continuing there polls for itself. Tasks waiting for the parent's
+      thread at the fork are not resumed in the child. *)
 
 open Unix
 
 val run : (unit -> 'a) -> 'a
-(** [run f] is [Concord_fifo.run f], except that its loop polls for the tasks
-    that wait for descriptors.
+(** [run f] is [Concord_fifo.run f], but its loop also polls for tasks waiting
+    for descriptors.
 
     It polls when all tasks wait, and after every 64 turns while it is busy.
     Each of several domains may have a [run], which polls for its own tasks. At
     the end {!stdout} and {!stderr} are flushed.
 
     In a task of another scheduler, and in another [run], the loop can't poll
-    without stopping that scheduler. So it suspends its task, and the thread
-    polls instead. The thread also polls for a scheduler that runs in a task of
-    [run], if that scheduler is registered, for example by [Host_kit.using]. If
-    it is not, and it blocks the thread of the loop, it waits forever for a
-    descriptor.
+    without stopping the scheduler. It suspends its task instead, and the thread
+    polls. The thread also polls for a scheduler inside a [run] task, if the
+    scheduler is registered, for example with [Host_kit.using]. If it isn't, and
+    it blocks the loop's thread, it waits forever for a descriptor.
 
     - {b Raises} [Unix.Unix_error] if no descriptor is left to wake the loop. *)
 
@@ -119,26 +117,25 @@ val run : (unit -> 'a) -> 'a
 
 val readable_evt : file_descr -> unit Concord.Event.t
 (** [readable_evt fd] is ready while [fd] has something to read, is at its end,
-    or has failed. It is chosen only if that is so when the resumed task runs.
+    or has failed. It is chosen only if it is still readable when the resumed
+    task runs.
 
     For example, this is a choice among a message, a descriptor and a timeout:
     [Event.select [ Mvar.take_evt box; readable_evt fd; Event.timeout 1. ]].
 
     - {b Suspends} until then.
     - {b Cancelled}, it has changed nothing.
-    - {b Order}. All tasks that wait are resumed in the order of their arrival.
-      A task that finds that an earlier one has read everything continues to
-      wait.
-    - {b Cost}: O(log n) for [n] descriptors that tasks wait for, and two system
+    - {b Order}. All waiting tasks are resumed in the order of their arrival. If
+      an earlier task has read everything, the next one continues to wait.
+    - {b Cost}: O(log n) for [n] descriptors with waiting tasks, and two system
       calls. Cancelling costs the same, amortised.
     - {b Raises} [Unix.Unix_error] with [EBADF] if [fd] is not open, or is
       closed by {!close} meanwhile.
-    - {b Raises} [Unix.Unix_error] with [EMFILE] or the like if the thread that
-      polls cannot be started. *)
+    - {b Raises} [Unix.Unix_error] with [EMFILE] or the like if the polling
+      thread can't be started. *)
 
 val writable_evt : file_descr -> unit Concord.Event.t
-(** [writable_evt fd] is {!readable_evt}, for a descriptor that can be written
-    to. *)
+(** [writable_evt fd] is {!readable_evt}, for writing. *)
 
 (** {1 Descriptors and sockets} *)
 
@@ -157,16 +154,16 @@ include module type of File_system
     - A line, and a value of {!input_value}, may have at most 1 MiB, unless you
       call {!set_limit_in}. If one is longer, the operation raises [Sys_error].
     - If an input operation is cancelled, it has taken nothing from the channel.
-      Even part of a line is still there. (So a line, or the [n] bytes of
-      {!really_input_string}, must fit in memory twice.)
+      Even part of a line is still there. (A line, or the [n] bytes of
+      {!really_input_string}, must therefore fit in memory twice.)
     - You may close a channel while other tasks use it. They get [Sys_error] at
       once, unless a thread is reading or writing a file for them.
     - Several channels of one descriptor share it, for example an [in_channel]
       and an [out_channel] of a socket. When the last of them is closed, the
       descriptor is closed, once.
     - {!close_out} closes the channel even if it cannot write the rest.
-    - Data that is not written when the program ends is lost, except for the
-      channels that {!run} flushes.
+    - Data not written when the program ends is lost, except for the channels
+      {!run} flushes.
 
     {b Not here.} Stdlib's [print_string] and the like, [Printf.printf] and
     [Format.printf] still write to Stdlib's own buffers, at once and in one
@@ -187,8 +184,7 @@ include module type of Process
 
 val read_line : unit -> string
 (** [read_line ()] flushes {!stdout}, and Stdlib's, and then is
-    [input_line stdin], like Stdlib's function. So the limit of {!stdin} counts.
-*)
+    [input_line stdin], like Stdlib's function. The limit of {!stdin} counts. *)
 
 val read_int : unit -> int
 (** [read_int ()] is {!read_line} as an integer, like Stdlib's function. *)

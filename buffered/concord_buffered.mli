@@ -1,4 +1,4 @@
-(** Buffered readers and writers, over any functions that read and write.
+(** Buffered readers and writers, over any read and write functions.
 
     {b Stability}: experimental, may change in any release.
 
@@ -23,8 +23,8 @@
 
     {b A parser of yours} works on the buffer: look at it by {!Reader.view},
     take what you have used by {!Reader.consume}, and {!Reader.refill} if you
-    need more. Angstrom, for example, consumes a number of bytes of each part
-    that it is fed with. *)
+    need more. Angstrom, for example, consumes a number of bytes of each part it
+    is fed. *)
 
 module Reader = Reader
 module Writer = Writer

@@ -1,4 +1,4 @@
-(** A buffer in front of a function that reads.
+(** A buffer in front of a read function.
 
     {b Stability}: experimental, may change in any release.
 
@@ -15,8 +15,8 @@
       - : string = "STARTTLS"
     ]}
 
-    You can see what is in the buffer. So if the protocol changes here, no byte
-    is lost. The peer's first bytes of TLS came together with the last line, and
+    You can see what is in the buffer. If the protocol changes here, no byte is
+    lost. The peer's first bytes of TLS came together with the last line, and
     {!read} gives them to the TLS library before it reads more:
 
     {[
@@ -28,18 +28,18 @@
 
     {2 Rules for all operations}
 
-    - {b Suspends} where the function does that you gave to {!create}, and
-      nowhere else.
-    - {b Cancelled} there, or if that function raises, the exception passes
-      through the operation, which has taken nothing. The bytes that were read
-      are in the buffer, so you can start the operation again. ({!read} of a
-      large part, and [Writer.copy], say what holds for them.)
+    - {b Suspends} where the function you gave to {!create} does, and nowhere
+      else.
+    - {b Cancelled} there, or if the function raises, the exception passes
+      through the operation, which has taken nothing. The bytes read so far are
+      in the buffer, and you can start the operation again. ({!read} of a large
+      part, and [Writer.copy], say what holds for them.)
     - {b Order}. A reader isn't locked, so only one task at a time may use it.
-    - {b Cost} is that of copying the bytes once. The buffer grows if an
-      operation needs more bytes at once, at most to twice that number. It is
-      allocated by the first operation that reads.
-    - {b Raises} [End_of_file] if the input ends before the bytes that the
-      operation needs. It has taken nothing then, too.
+    - {b Cost}: copying the bytes once. The buffer grows if an operation needs
+      more bytes at once, at most to twice their number. The first reading
+      operation allocates it.
+    - {b Raises} [End_of_file] if the input ends before the needed bytes. It has
+      taken nothing then, too.
     - {b Raises} [Invalid_argument] if a number of bytes is negative. *)
 
 type t
@@ -98,18 +98,18 @@ val view : t -> (bytes -> int -> int -> 'a) -> 'a
     used. *)
 
 val consume : t -> int -> unit
-(** [consume t n] takes [n] bytes that are in the buffer.
+(** [consume t n] takes [n] bytes out of the buffer.
 
     - {b Raises} [Invalid_argument] if it has fewer. *)
 
 val unconsume : t -> int -> bool
-(** [unconsume t n] puts the last [n] bytes that were taken back. It returns
-    [false], and does nothing, if they are no longer in the buffer. If nothing
-    was refilled since, they still are, unless {!read} has passed them by. *)
+(** [unconsume t n] puts the last [n] taken bytes back. It returns [false], and
+    does nothing, if they are no longer in the buffer. If nothing was refilled
+    since, they still are, unless {!read} has passed them by. *)
 
 val clear : t -> unit
-(** [clear t] forgets the bytes in the buffer, also those that {!unconsume}
-    would put back. For example, the position in the file was changed. *)
+(** [clear t] forgets the bytes in the buffer, and those {!unconsume} would put
+    back. For example, the position in the file was changed. *)
 
 (** {1 Reading} *)
 
@@ -120,8 +120,8 @@ val read : t -> bytes -> int -> int -> int
 (** [read t b pos len] is like the function of {!create}: it stores up to [len]
     bytes, and 0 is the end. It takes the bytes of the buffer first. If there is
     none, it reads once. If the part is as large as the buffer, then it reads
-    directly into [b]. So a reader can be the source of another one, for example
-    of TLS or a decompression. *)
+    directly into [b]. A reader can therefore be the source of another one, for
+    example of TLS or a decompression. *)
 
 val char : t -> char
 (** [char t] takes one byte. *)
@@ -132,7 +132,7 @@ val take : t -> int -> string
 
 val skip : t -> int -> unit
 (** [skip t n] takes [n] bytes without copying them. If it is cancelled, or the
-    input ends, it has taken those that came before. *)
+    input ends, it has taken the earlier ones. *)
 
 val take_while : max:int -> (char -> bool) -> t -> string
 (** [take_while ~max f t] takes the bytes before the first one for which [f] is

@@ -1,4 +1,4 @@
-(** A buffer in front of a function that writes.
+(** A buffer in front of a write function.
 
     {b Stability}: experimental, may change in any release.
 
@@ -18,15 +18,15 @@
 
     {2 Rules for all operations}
 
-    - {b Suspends} where the function does that you gave to {!create}, which is
+    - {b Suspends} where the function you gave to {!create} does, which is
       called when the buffer is full, and by {!flush}.
-    - {b Cancelled} there, or if that function raises, the exception passes
-      through the operation. The bytes that were added and not written are still
-      in the buffer, in their order. But a string that is longer than the room
-      in the buffer may have been added in part.
+    - {b Cancelled} there, or if the function raises, the exception passes
+      through the operation. Added bytes that aren't written are still in the
+      buffer, in their order. But a string longer than the room in the buffer
+      may have been added in part.
     - {b Order}. A writer isn't locked, so only one task at a time may use it.
-    - {b Cost} is that of copying the bytes once. The buffer is allocated by the
-      first operation. *)
+    - {b Cost}: copying the bytes once. The buffer is allocated by the first
+      operation. *)
 
 type t
 
@@ -74,14 +74,14 @@ val flush : t -> unit
 (** {1 The buffer} *)
 
 val length : t -> int
-(** [length t] is the number of bytes that are added and not yet written. *)
+(** [length t] is the number of added bytes not yet written. *)
 
 val view : t -> (bytes -> int -> int -> 'a) -> 'a
 (** [view t f] is [f b pos len], where these bytes are in the buffer. [f] must
     not change them, and must not use the writer. *)
 
 val consume : t -> int -> unit
-(** [consume t n] says that the first [n] bytes in the buffer are written, by
-    other code than the function of {!create}.
+(** [consume t n] says the first [n] bytes in the buffer are written, by other
+    code than the function of {!create}.
 
     - {b Raises} [Invalid_argument] if it has fewer. *)

@@ -25,32 +25,32 @@
 
     {2 The traversal}
 
-    The traversal runs on a stack of its own, in the task that calls {!next}, up
-    to the next element. The effects of the traversal are handled in that task.
-    So if the traversal waits in a structure, the task that has called {!next}
-    waits. Several tasks may call {!next}, even on different domains, but not at
-    the same time. If a call comes while the traversal runs, or from inside the
-    traversal, it is refused.
+    The traversal runs on a stack of its own, in the task calling {!next}, up to
+    the next element. The effects of the traversal are handled in this task. If
+    the traversal waits in a structure, the task in {!next} waits. Several tasks
+    may call {!next}, even on different domains, but not at the same time. If a
+    call comes while the traversal runs, or from inside the traversal, it is
+    refused.
 
     {2 The end}
 
     {!close} ends a traversal half-way, and runs its finalisers. If you drop a
     generator half-way instead, no memory leaks, because the collector frees the
-    stack of the traversal. But its finalisers don't run, so a file that it
-    reads stays open. *)
+    stack of the traversal. But its finalisers don't run, and a file it reads
+    stays open. *)
 
 type 'a t
 (** A generator of elements of type ['a]. *)
 
 val of_iter : ?ahead:int -> (('a -> unit) -> unit) -> 'a t
 (** [of_iter iter] generates the values for which [iter yield] calls [yield], in
-    that order. Nothing runs before the first {!next}.
+    this order. Nothing runs before the first {!next}.
 
     With [~ahead:n] the traversal runs up to [n] elements ahead of the consumer
     (by default not at all). This saves most of the time if the consumer can't
-    notice the effects of the traversal, as in a list or a tree that does not
-    change. Two calls of {!next} at the same time are then noticed only if the
-    traversal runs. Otherwise elements may be given twice, or lost.
+    notice the effects of the traversal, as in an unchanging list or tree. Two
+    calls of {!next} at the same time are then noticed only if the traversal
+    runs. Otherwise elements may be given twice, or lost.
 
     - {b Cost}: an effect for each element, some 40 ns. With [~ahead:n] it is
       one effect for [n] elements.
@@ -62,7 +62,7 @@ val next : 'a t -> 'a option
     - {b Suspends} only where the traversal does.
     - {b Cancelled} there, the traversal gets the host's exception. If it
       doesn't catch the exception, [next] raises it.
-    - {b Cost}: that of the traversal up to the element (see also {!of_iter}).
+    - {b Cost}: the traversal up to the element (see also {!of_iter}).
     - {b Raises} [e] if the traversal raises [e], with its backtrace. Then it
       has ended.
     - {b Raises} [Invalid_argument] if the traversal is running, because [next]
@@ -72,8 +72,8 @@ exception Closed
 (** {!close} raises [Closed] where the traversal stands. *)
 
 val close : 'a t -> unit
-(** [close t] ends the traversal by raising {!Closed} where it stands, so that
-    its finalisers run.
+(** [close t] ends the traversal by raising {!Closed} where it stands, which
+    runs its finalisers.
 
     From then on {!next} is [None]. If the traversal has ended, or has not
     begun, nothing runs.
@@ -82,7 +82,7 @@ val close : 'a t -> unit
     - {b Raises} [e] if the traversal raises [e] instead of {!Closed}.
     - {b Raises} [Invalid_argument] if the traversal is running.
     - {b Raises} [Invalid_argument] if the traversal continues to another
-      element, although it was closed. That element is dropped, and [t] is not
+      element, although it was closed. This element is dropped, and [t] is not
       closed. *)
 
 val with_iter : ?ahead:int -> (('a -> unit) -> unit) -> ('a t -> 'b) -> 'b
@@ -131,17 +131,17 @@ val of_seq : 'a Seq.t -> 'a t
     generator ends. *)
 
 val to_seq : 'a t -> 'a Seq.t
-(** [to_seq t] is the sequence of the elements that are still to come. Each one
-    is generated when its node is forced.
+(** [to_seq t] is the sequence of the remaining elements. Each one is generated
+    when its node is forced.
 
     - {b Raises} [Seq.Forced_twice] if a node is forced twice. *)
 
 val iter : ('a -> unit) -> 'a t -> unit
-(** [iter f t] calls [f] for each element that is still to come. If [f] raises,
-    it closes [t]. *)
+(** [iter f t] calls [f] for each remaining element. If [f] raises, it closes
+    [t]. *)
 
 val to_list : 'a t -> 'a list
-(** [to_list t] is the list of the elements that are still to come. *)
+(** [to_list t] is the list of the remaining elements. *)
 
 (** {2 Two at once} *)
 
@@ -150,7 +150,7 @@ val zip : 'a t -> 'b t -> ('a * 'b) t
     them has ended, and then closes the other.
 
     If you close the pairs, both are closed. If [b] has no element for an
-    element of [a], that element is lost. *)
+    element of [a], this element is lost. *)
 
 val equal : ('a -> 'b -> bool) -> 'a t -> 'b t -> bool
 (** [equal eq a b] is [true] if [a] and [b] generate the same number of

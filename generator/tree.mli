@@ -15,7 +15,7 @@ type 'a t = Leaf | Node of 'a t * 'a * 'a t  (** A binary tree. *)
 
 val make : int -> int t
 (** [make n] is a complete tree of depth [n], whose values are their heights.
-    Its two halves are shared, so that it takes O(n) space. *)
+    Its two halves are shared, and it takes O(n) space. *)
 
 val iter : ('a -> unit) -> 'a t -> unit
 (** [iter f t] calls [f] for the values from left to right. *)

@@ -1,7 +1,7 @@
 (** Synchronisation between tasks of any concurrency library.
 
     {b Stability}: each module says in its second paragraph whether it is
-    stable. {!page-index.stability} says what that means.
+    stable. {!page-index.stability} says what this means.
 
     You don't need to set anything up. Write [open Concord] and use the
     structures. {{!page-index}The index} lists them by purpose, and
@@ -95,4 +95,4 @@ module Tools = Tools
 (** {1 For the packages of this project} *)
 
 module Private = Private
-(** Internal modules that the adapters use. They may change in any release. *)
+(** Internal modules for the adapters. They may change in any release. *)

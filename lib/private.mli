@@ -3,9 +3,9 @@
     {b Stability}: none, nothing is promised.
 
     The adapters, [concord-aio] and [concord-schedulers] use the internal
-    modules of [concord] that are listed here. {b Don't use them}, because any
-    release may change or remove them without notice. If your own scheduler
-    needs one of them, ask us to add it to {!Concord.Tools.Host_kit}.
+    modules of [concord] listed here. {b Don't use them}, because any release
+    may change or remove them without notice. If your own scheduler needs one of
+    them, ask us to add it to {!Concord.Tools.Host_kit}.
 
     The interface of each module, in [lib/], describes it. A comment says which
     packages use it. *)
@@ -74,7 +74,7 @@ end
 
 module Wait_layout : sig
   val symbol : string
-  (** The symbol of the module that describes waits, in an executable. *)
+  (** The symbol of the waits' module, in an executable. *)
 end
 
 (* Operations *)

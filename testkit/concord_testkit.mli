@@ -3,10 +3,10 @@
     {b Stability}: experimental, may change in any release.
 
     One call runs the tests, and reports one line for each clause. The clause is
-    kept, broken (with the run that broke it), or not offered, which is what a
-    scheduler declares about an optional clause. You don't need a test
-    framework. If you have written a scheduler or a plug-in, start with {!Host}.
-    If you have written a structure, start with {!Operation}.
+    kept, broken (with the run that broke it), or not offered, as declared by a
+    scheduler about an optional clause. You don't need a test framework. If you
+    have written a scheduler or a plug-in, start with {!Host}. If you have
+    written a structure, start with {!Operation}.
 
     {[
     module Take = struct

@@ -1,6 +1,6 @@
 (** Tests whether a scheduler keeps its side of the contract of
-    {!Concord.Tools.Suspend}, and has the optional features that it doesn't
-    declare as missing.
+    {!Concord.Tools.Suspend}, and has the optional features it doesn't declare
+    as missing.
 
     {b Stability}: experimental, may change in any release.
 
@@ -37,68 +37,68 @@ module type HOST = Host_signature.HOST
 
 (** {1 The checks}
 
-    - {b reach}, {b turns}. While a task waits, other tasks run, and each task
-      that is ready runs. If one of these two is broken, the report says why,
-      and all other clauses are skipped, because they would hang.
+    - {b reach}, {b turns}. While a task waits, other tasks run, and each ready
+      task runs. If one of these two is broken, the report says why, and all
+      other clauses are skipped, because they would hang.
     - {b H1} to {b H4}. The clauses of {!Concord.Tools.Suspend} for a host.
     - {b S1} to {b S5}. Its clauses for structures, on this host, because a
       structure can keep them only if its tasks' host lets it.
-    - {b backtraces}. An exception that [block] or the first task raises keeps
-      its backtrace.
+    - {b backtraces}. An exception raised by [block] or the first task keeps its
+      backtrace.
     - {b inside}, {b nested}, {b around}, {b foreign}. Loops run inside one
       another. [inside] calls [run] in a task of another host, which may be
       cancelled. [nested] calls [run] in a task of this host. [around] runs a
-      loop that handles [Suspend] in a task of this host. [foreign] runs a loop
-      that does not, for example Eio's or that of a Domainslib pool.
+      loop that handles [Suspend] in one of this host's tasks. [foreign] runs a
+      loop that doesn't, for example Eio's or a Domainslib pool's.
     - {b domains}. Two loops run, each on a domain of its own.
     - {b protect}. {!Concord.Tasks.protect} works, even inside another one, and
       for one task at a time.
-    - {b queued}. A task that is cancelled while it is ready, or before it
-      begins, raises in its next wait.
+    - {b queued}. A task cancelled while it is ready, or before it begins,
+      raises in its next wait.
     - {b fair}. Tasks that are always ready let other tasks run.
     - {b failures}. An exception of a task is not forgotten, even if the first
       task has ended before.
-    - {b end}. The remains of a loop that has ended do no harm.
+    - {b end}. The remains of a finished loop do no harm.
     - {b stack}. The stack doesn't grow with each suspension.
     - {b idle}. While all tasks wait, the loop sleeps.
     - {b signals}. A signal handler may call a resumer while another one runs.
 
-    If the host has no cancellation, cases that need it are left out. The
+    If the host has no cancellation, cases with a cancellation are left out. The
     clauses "reach" to "S5" have to be kept. A host need not offer the others,
-    but it has to declare that ({!HOST.not_offered}), because otherwise they
-    count as broken. For example, declare "inside" if [run] blocks the thread of
-    the task that calls it.
+    but it has to declare this ({!HOST.not_offered}), because otherwise they
+    count as broken. For example, declare "inside" if [run] blocks its caller's
+    thread.
 
-    The checks don't cover signal handlers that raise, memory on the heap,
-    speed, and scopes. A race may exist even if the checks don't find it, so run
-    them several times, with other seeds. *)
+    The checks don't cover raising signal handlers, memory on the heap, speed,
+    and scopes. A race may exist even if the checks don't find it, so run them
+    several times, with other seeds. *)
 
 type t
-(** A host that was declared. *)
+(** A declared host. *)
 
 val declare : (module HOST) -> t
 (** [declare (module My_host)] declares a host.
 
-    Call it when the program begins, for all hosts that it checks, always in the
-    same order. It can't be used in a toplevel.
+    Call it when the program begins, for all hosts it checks, always in the same
+    order. It can't be used in a toplevel.
 
-    For each clause a process is started that executes the program again, with
-    the same arguments, up to this call. In that process the call does not
-    return. So don't put code before it that must not run again. In that
-    process, output from before the call goes to the standard error, and the
-    standard input cannot be read.
+    For each clause a process is started to execute the program again, with the
+    same arguments, up to this call. In this process the call doesn't return.
+    Don't put code before it that must not run again. In this process, output
+    from before the call goes to the standard error, and the standard input
+    can't be read.
 
     - {b Raises} [Invalid_argument] after {!check}, or if {!HOST.not_offered}
-      has another name than that of an optional clause. *)
+      has a name that isn't an optional clause's. *)
 
 val check : ?seed:int -> ?seconds:float -> ?only:string list -> t -> Report.t
 (** [check host] runs the checks, or those of the clauses [only].
 
     They take some seconds. If the host hangs, they take up to [2 *. seconds]
-    more. The first clause that hangs takes [seconds], and the others take a
-    tenth of it, but at least one second. The clauses that are left after
-    [2 *. seconds] are not offered. If "reach" or "turns" is among them and is
-    broken, the clauses after it are not offered either.
+    more. The first clause to hang takes [seconds], and the others take a tenth
+    of it, but at least one second. Clauses left after [2 *. seconds] are not
+    offered. If "reach" or "turns" is among them and is broken, the clauses
+    after it are not offered either.
 
     In the process of its clause the host may hang, raise, print, or end the
     process. It may have started domains and threads when the program was
@@ -133,14 +133,14 @@ type abilities = {
   cancels : bool;
   protects : bool;
   inside : bool;
-      (** Its loop, run in a task of another host, suspends only that task. *)
+      (** Its loop, run in another host's task, suspends only this task. *)
   around : bool;  (** Any other loop may run in its tasks. *)
   domains : bool;  (** Its loop may run on several domains at once. *)
 }
 
 val abilities : Report.t -> abilities
-(** [abilities report] are the features that a report on all clauses has found.
-    A feature that the host declares as not offered is [false].
+(** [abilities report] are the features found by a report on all clauses. A
+    feature declared as not offered is [false].
 
     - {b Raises} [Invalid_argument] if the report has only some of the clauses.
 *)

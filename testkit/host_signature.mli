@@ -4,11 +4,11 @@ module type HOST = sig
   (** The name in the report. *)
 
   type t
-  (** The value that you need to start a task, for example a pool or a switch.
-      Use [unit] if a task needs nothing. *)
+  (** A value for starting tasks, for example a pool or a switch. Use [unit] if
+      a task needs nothing. *)
 
   type task
-  (** A task that {!spawn} has started. *)
+  (** A task started by {!spawn}. *)
 
   val run : (t -> 'a) -> 'a
   (** [run f] runs the scheduler's loop on the calling thread, and calls [f] in
@@ -25,19 +25,19 @@ module type HOST = sig
   (** [yield ()] lets the other ready tasks run. The suite calls it in tasks. *)
 
   val cancel : (t -> task -> unit) option
-  (** [cancel t task] asks a task to stop, so that it is unwound where it waits,
-      by an exception.
+  (** [cancel t task] asks a task to stop, which unwinds it where it waits, with
+      an exception.
 
       The suite calls it in another task. Use [None] if the scheduler cannot
-      cancel. The cases that need a cancellation are then left out. *)
+      cancel. Cases with a cancellation are then left out. *)
 
   val is_cancellation : exn -> bool
   (** [is_cancellation e] is [true] if a cancelled task gets [e]. *)
 
   val not_offered : (string * string) list
-  (** The optional clauses that the scheduler doesn't offer, each with the
-      reason. They are not checked, and the report shows the reason. A clause
-      that is neither declared here nor kept is broken.
+  (** The optional clauses the scheduler doesn't offer, each with the reason.
+      They are not checked, and the report shows the reason. A clause neither
+      declared here nor kept is broken.
 
       For example, [("domains", "all loops share one queue")] declares that two
       domains may not call {!run} at the same time. Use [[]] if the scheduler

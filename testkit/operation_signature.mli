@@ -15,7 +15,7 @@ module type OPERATION = sig
   (** The name in the report. *)
 
   val service : service
-  (** The effect of {!release} on the tasks that wait. *)
+  (** The effect of {!release} on the waiting tasks. *)
 
   val create : int -> t
   (** [create n] is a new structure, in the state in which {!wait} has to wait.
@@ -28,37 +28,36 @@ module type OPERATION = sig
   (** {2 The two operations} *)
 
   val wait : t -> int -> int
-  (** [wait t x] performs the operation that may wait.
+  (** [wait t x] performs the blocking operation.
 
       The task gives the number [x], unless it gives nothing. The result is the
-      number that it gets, or 0. *)
+      number it gets, or 0. *)
 
   val release : t -> int -> int
   (** [release t x] lets a waiting task continue.
 
       It gives the number [x], unless it gives nothing. The result is the number
-      that it gets, or 0. If no task was there to take [x], the result is [x]
-      itself.
+      it gets, or 0. If no task was there to take [x], the result is [x] itself.
 
       It may wait for a task to come, and is cancelled if none does. For [Meets]
       it waits as {!wait} does. If the operation {!keeps}, it is called only
-      when all earlier releases were used up, so it may be the function that
-      unlocks a lock. For [Shares] and [Passes] it is called once then. *)
+      when all earlier releases were used up, so it may be the function to
+      unlock a lock. For [Shares] and [Passes] it is called once then. *)
 
   (** {2 What the structure promises} *)
 
   val keeps : bool
-  (** [true] if a release with no waiting task lets the next task that comes
+  (** [true] if a release with no waiting task lets the next task to come
       continue. *)
 
   val in_order : bool
-  (** [true] if the task that came first continues first (S4). The suite's tasks
-      do not wait in threads that sleep, so a structure passes that lets others
+  (** [true] if the first task to come continues first (S4). The suite's tasks
+      don't wait in sleeping threads, so a structure passes even if others may
       overtake these. *)
 
   val interruptible : bool
   (** [true] if a release keeps this rule. If a resumer raises the exception of
-      a signal handler, after its decision, the release has resumed that task
+      a signal handler, after its decision, the release has resumed this task
       and no other, and leaves the structure as usual. *)
 
   (** {2 What the structure also has} *)
@@ -71,11 +70,11 @@ module type OPERATION = sig
       structure in one choice, which must not meet itself. *)
 
   val close : (exn * (t -> unit)) option
-  (** Ends the structure, forever. All tasks that wait, and all that come, get
+  (** Ends the structure, forever. All waiting tasks, and all later ones, get
       this exception. *)
 
   val waiters : (t -> int) option
-  (** The number of tasks that wait. *)
+  (** The number of waiting tasks. *)
 
   val fail : (t -> exn -> Printexc.raw_backtrace -> unit) option
   (** Lets all waiting tasks continue with this exception, and with its

@@ -15,17 +15,17 @@
 
 type verdict =
   | Kept
-  | Broken of string  (** The fault that was seen. *)
+  | Broken of string  (** The fault. *)
   | Not_offered of string
-      (** The scheduler declares that it lacks the feature that the clause is
-          about, or the operation has no such feature. The text says why. *)
+      (** The scheduler declares that it lacks the clause's feature, or the
+          operation has no such feature. The text says why. *)
 
 type line = {
   clause : string;  (** Its short name, for example ["H1"]. *)
   about : string;  (** The demand of the clause, in one line. *)
   advice : (string * string) list;
       (** What to do if the clause is broken. Each line has a label, for example
-          ["read"] with the section that explains the clause. *)
+          ["read"] with the section explaining the clause. *)
   verdict : verdict;
 }
 
@@ -37,10 +37,10 @@ type t = {
 
 val passed : t -> bool
 (** [passed report] is [true] if no clause is broken. Clauses that are not
-    offered do not count. *)
+    offered don't count. *)
 
 val broken : t -> string list
-(** The clauses that are broken. *)
+(** The broken clauses. *)
 
 val verdict : t -> string -> verdict
 (** [verdict report clause] is the verdict on this clause.
@@ -49,11 +49,11 @@ val verdict : t -> string -> verdict
 
 val to_string : t -> string
 (** [to_string report] has the subject, a line for each clause, and a last line
-    that counts them.
+    with their numbers.
 
     Below a broken clause are its rule and its advice, and a report with a
-    broken clause ends by naming the pages that explain it. Each line ends with
-    a newline, even the last one. *)
+    broken clause ends with the pages that explain it. Each line ends with a
+    newline, even the last one. *)
 
 val print : t -> unit
 (** [print report] writes [to_string report] to the standard output. *)
@@ -68,8 +68,8 @@ val printing :
   clauses:string list ->
   ((line -> line) -> line list) ->
   t
-(** [printing ~subject ~seed ~clauses look] is the report of the lines that
-    [look show] returns.
+(** [printing ~subject ~seed ~clauses look] is the report of the lines of
+    [look show].
 
     It is printed like {!print}, each line as soon as [look] has called [show]
     with it. [clauses] are their names. *)

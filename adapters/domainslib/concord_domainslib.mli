@@ -2,10 +2,10 @@
 
     {b Stability}: stable.
 
-    [Domainslib.Task.async] must be called from a domain that the pool knows,
-    and [Domainslib.Task.run] blocks its caller's whole domain. Instead, any Eio
+    [Domainslib.Task.async] must be called from a domain the pool knows, and
+    [Domainslib.Task.run] blocks its caller's whole domain. Instead, any Eio
     fiber, thread, domain or task may call {!submit}. It returns at once, with a
-    promise that any task can wait for. (Section 3.5 of "Effectively Composing
+    promise for any task to wait for. (Section 3.5 of "Effectively Composing
     Concurrency Libraries".)
 
     {[
@@ -21,11 +21,11 @@
     The examples below use this pool.
 
     Domainslib is not patched. Linking this library has no effect until you call
-    one of its functions. Tasks of Domainslib's pools can wait in Concord's
+    one of its functions. Domainslib's own pool tasks can wait in Concord's
     structures without it.
 
-    If you need a pool only to compute in other domains, or jobs that can be
-    told to stop, use {!Concord.Workers}. They also end their domains for you.
+    If you need a pool only to compute in other domains, or jobs you can tell to
+    stop, use {!Concord.Workers}. They also end their domains for you.
 
     See also {{!/concord/domainslib}Concord for those who know Domainslib}. *)
 
@@ -43,11 +43,11 @@ val attach : ?name:string -> Domainslib.Task.pool -> unit
       domain has the slot. *)
 
 val drain : Domainslib.Task.pool -> unit
-(** [drain pool] waits until [pool] has no job that waits, runs or is suspended.
+(** [drain pool] waits until [pool] has no waiting, running or suspended job.
 
-    It returns after a moment at which all jobs that had been submitted, by any
-    function of this module, had ended. So it also waits for the jobs that other
-    jobs submit. If a job of [pool] itself calls [drain], it waits forever.
+    It returns after a moment at that all submitted jobs, from any function of
+    this module, had ended. It therefore also waits for jobs submitted by other
+    jobs. If a job of [pool] itself calls [drain], it waits forever.
 
     - {b Suspends} while there are such jobs.
     - {b Cancelled} while suspended, it raises the host's exception. The jobs
@@ -68,18 +68,18 @@ val teardown : Domainslib.Task.pool -> unit
 exception Torn_down
 (** The promise of a job fails with [Torn_down] if
     [Domainslib.Task.teardown_pool] has torn the pool down before the job has
-    ended. That function doesn't wait for suspended jobs, nor for jobs that have
-    not started.
+    ended. That function doesn't wait for suspended jobs, nor for jobs that
+    haven't started.
 
     Such a job never continues. If it waits in a structure, it stays in the
-    queue, and an item that it is given there is lost.
+    queue, and an item given to it there is lost.
 
     The promise fails some milliseconds after [teardown_pool], because
     Domainslib doesn't report the end of a pool. Instead, the thread of the
-    timeouts notices that the pool's domains end. From then on it checks whether
-    the pool is torn down, at first after 1 ms, then ever more rarely. The
-    promise fails at the latest after twice the time that the teardown has
-    taken, or 1 s after it. *)
+    timeouts notices the end of the pool's domains. From then on it checks
+    whether the pool is torn down, at first after 1 ms, then ever more rarely.
+    The promise fails at the latest after twice the time the teardown has taken,
+    or 1 s after it. *)
 
 (** {1 Jobs} *)
 
@@ -91,30 +91,30 @@ val submit : Domainslib.Task.pool -> (unit -> 'a) -> 'a Concord.Promise.t
     Concord's operations. One job waits for no other.
 
     {b Call {!attach} first} if your program also calls [Domainslib.Task.run],
-    [async] or [teardown_pool] from outside the pool, from the domain that does.
-    A pool has slots for its own domains and for {e one} more. If {!attach}
-    hasn't given that slot to a domain, the first [submit] gives it to the
-    calling domain. Without {!attach}, a later call from another domain fails an
-    assertion of Domainslib's. While the pool is still starting, one of the
-    pool's own domains fails it instead.
+    [async] or [teardown_pool] from outside the pool, and call it in the same
+    domain. A pool has slots for its own domains and for {e one} more. If
+    {!attach} hasn't given this slot to a domain, the first [submit] gives it to
+    the calling domain. Without {!attach}, a later call from another domain
+    fails one of Domainslib's assertions. While the pool is still starting, one
+    of the pool's own domains fails it instead.
 
     {b The pool must have a domain of its own} ([num_domains >= 1]). In a pool
     without one, jobs run only while [Domainslib.Task.run] does, and only its
     tasks may submit.
 
-    {b The end.} A job that waits or is suspended when the pool is torn down is
-    lost, and its promise fails with {!Torn_down}. {!drain} and {!teardown} wait
-    for all jobs.
+    {b The end.} A job waiting or suspended when the pool is torn down is lost,
+    and its promise fails with {!Torn_down}. {!drain} and {!teardown} wait for
+    all jobs.
 
     - {b Suspends} never.
-    - {b Signals}. Once a pool is attached, or has got a job, the handler of a
-      signal may call [submit], except on a domain of the pool.
+    - {b Signals}. Once a pool is attached, or has got a job, a signal handler
+      may call [submit], except on a domain of the pool.
     - {b Order}. Jobs from one domain are started in the order of submission.
     - {b Cost}: O(1). The first [submit] to a pool also starts a task there.
     - {b Raises} [Invalid_argument] if [pool] was torn down, or if its slot is
-      taken by another domain and {!attach} was never called. So it does if
-      [pool] has no domain of its own, and the caller is not in a task of a
-      pool. *)
+      taken by another domain and {!attach} was never called. It does the same
+      if [pool] has no domain of its own, and the caller isn't in a pool task.
+*)
 
 val run : Domainslib.Task.pool -> (unit -> 'a) -> 'a
 (** [run pool f] runs [f] as a job of [pool], and returns its result.
@@ -133,8 +133,8 @@ val run : Domainslib.Task.pool -> (unit -> 'a) -> 'a
       because Domainslib cancels nothing, and its result is dropped (as by
       [Eio.Executor_pool.submit]). {!drain} waits for it. If the caller has to
       wait for the end of its job, use {!Concord.Tasks.protect}.
-    - {b Order} is that of {!submit}.
-    - {b Cost}: that of {!submit}, and one suspension.
+    - {b Order}: as {!submit}.
+    - {b Cost}: a {!submit}, and one suspension.
     - {b Raises} [e] if [f] raised [e], with its backtrace.
     - {b Raises} [Invalid_argument] as {!submit}. *)
 
@@ -153,7 +153,7 @@ val submit_all :
       - : int list = [2; 4; 6]
     ]}
 
-    If one of them raises, those that have not started never will. When the
+    If one of them raises, those that haven't started never will. When the
     others have ended, the promise fails with the first exception, and its
     backtrace.
 
@@ -170,8 +170,8 @@ val parallel_for :
   (int -> unit) ->
   unit Concord.Promise.t
 (** [parallel_for pool ~start ~finish body] is a job that calls [body start],
-    [body (start + 1)], ..., [body finish] by [Domainslib.Task.parallel_for], in
-    chunks of [chunk_size].
+    [body (start + 1)], ..., [body finish] with [Domainslib.Task.parallel_for],
+    in chunks of [chunk_size].
 
     The promise is resolved when all calls have ended.
 
@@ -198,9 +198,9 @@ val of_task :
     [pool].
 
     Tasks of any host can wait for it, and you can call [of_task] anywhere. The
-    promise fails with the exception of the task, and its backtrace. Only a task
-    of the pool can wait for one of Domainslib's promises, so [of_task] is
-    {!submit} of such a wait.
+    promise fails with the exception of the task, and its backtrace. Only a pool
+    task can wait for a Domainslib promise, so [of_task] is {!submit} of such a
+    wait.
 
     {[
       # let task = Domainslib.Task.async pool (fun () -> 6 * 7) in
@@ -210,10 +210,10 @@ val of_task :
 
 val to_task :
   Domainslib.Task.pool -> 'a Concord.Promise.t -> 'a Domainslib.Task.promise
-(** [to_task pool t] is a task of [pool] that awaits [t], for [Task.await].
+(** [to_task pool t] is a [pool] task awaiting [t], for [Task.await].
 
     It returns or raises like {!Concord.Promise.await}. Call it where you may
-    call [Domainslib.Task.async]. (A task of a pool can also await [t] itself.)
+    call [Domainslib.Task.async]. (A pool task can also await [t] itself.)
 
     {[
       # let t = Concord.Promise.of_value 42 in

@@ -2,8 +2,8 @@
     promises between Eio and Concord.
 
     {b Stability}: experimental, because it uses private parts of Eio
-    ([Eio.Private]). The functions below are stable, but a new release of Eio
-    may need a new release of this library.
+    ([Eio.Private]). The functions below are stable, but a new Eio release may
+    need a new release of this library.
 
     Without this library Concord's operations work in Eio fibers too, through
     [Domain_local_await]. With it they are faster, and {!Concord.Tasks.protect}
@@ -26,13 +26,13 @@
 (** {2 Promises}
 
     A fiber can await Concord's promises as they are. If you create a promise
-    that tasks of other libraries await, you can make it one of Concord's from
-    the start. The functions below are for code that needs one of Eio's
-    promises, or has got one. They carry exceptions over, but Eio's promises
-    keep no backtrace. *)
+    for tasks of other libraries, you can make it a Concord promise from the
+    start. The functions below are for code that needs an Eio promise, or has
+    got one. They carry exceptions over, but Eio's promises keep no backtrace.
+*)
 
 val to_eio : 'a Concord.Promise.t -> 'a Eio.Promise.or_exn
-(** [to_eio t] is a promise of Eio that is resolved with the outcome of [t].
+(** [to_eio t] is an Eio promise, resolved with the outcome of [t].
     [Eio.Promise.await_exn] waits for it, and raises the exception if [t]
     failed.
 
@@ -45,13 +45,11 @@ val to_eio : 'a Concord.Promise.t -> 'a Eio.Promise.or_exn
 
     - {b Suspends} never. You can call it anywhere, and [t] can be resolved
       anywhere.
-    - {b Cost}: O(1). Until [t] is resolved, it keeps the promise of Eio alive.
-*)
+    - {b Cost}: O(1). Until [t] is resolved, it keeps the Eio promise alive. *)
 
 val of_eio : sw:Eio.Switch.t -> 'a Eio.Promise.t -> 'a Concord.Promise.t
-(** [of_eio ~sw p] is a promise of Concord that is filled when [p] is resolved,
-    so that tasks of any host can wait for it. Call it in a fiber, on the domain
-    of [sw].
+(** [of_eio ~sw p] is a Concord promise, filled when [p] is resolved, for tasks
+    of any host to wait for. Call it in a fiber, on the domain of [sw].
 
     {[
       # Eio_main.run (fun _ ->
@@ -69,14 +67,14 @@ val of_eio : sw:Eio.Switch.t -> 'a Eio.Promise.t -> 'a Concord.Promise.t
     ends first, the promise fails with the daemon's [Eio.Cancel.Cancelled].
 
     - {b Suspends} like [Eio.Fiber.fork]: the caller continues in its next turn.
-    - {b Cost}: that of a fiber.
+    - {b Cost}: a fiber.
     - {b Raises} [e] if [sw] was cancelled with [e]. *)
 
 val of_eio_exn :
   sw:Eio.Switch.t -> 'a Eio.Promise.or_exn -> 'a Concord.Promise.t
-(** [of_eio_exn ~sw p] is {!of_eio}, except that the promise fails if [p] is
-    resolved with an error. For example,
-    [of_eio_exn ~sw (Eio.Fiber.fork_promise ~sw f)] is the result of a fiber. *)
+(** [of_eio_exn ~sw p] is {!of_eio}, but the promise fails if [p] is resolved
+    with an error. For example, [of_eio_exn ~sw (Eio.Fiber.fork_promise ~sw f)]
+    is the result of a fiber. *)
 
 (** {2 A loop on a domain of its own}
 
@@ -92,7 +90,7 @@ exception No_loop
 (** {!with_domain} ended before a {!call} could run, or while it ran. *)
 
 type 'r loop
-(** An Eio loop, with a value of type ['r] that belongs to it. *)
+(** An Eio loop, with a value of type ['r] belonging to it. *)
 
 val call : 'r loop -> ('r -> 'a) -> 'a
 (** [call loop f] calls [f r] in a new fiber of [loop], where [r] is its value,
@@ -101,11 +99,11 @@ val call : 'r loop -> ('r -> 'a) -> 'a
 
     - {b Suspends} until [f r] has returned or raised.
     - {b Cancelled} while suspended, for example by a timeout, [call] makes sure
-      that [f] is never called, if it was not called yet. Otherwise it cancels
+      that [f] is never called, if it wasn't called yet. Otherwise it cancels
       the fiber of [f], and waits until [f] has returned or raised, because [f]
       may still use what the caller gave to it. Afterwards [call] raises the
       host's exception. However, if [f] has returned by then, or raised another
-      exception than [Eio.Cancel.Cancelled], nothing is dropped. That is the
+      exception than [Eio.Cancel.Cancelled], nothing is dropped. This is the
       result of [call], and the host's exception is raised where the task waits
       next.
     - {b Order}. Functions are called in the order of the calls.
@@ -120,9 +118,9 @@ val with_domain :
   (sw:Eio.Switch.t -> 'env -> 'r) ->
   ('r loop -> 'a) ->
   'a
-(** [with_domain Eio_main.run create f] starts a domain that runs Eio's loop,
-    calls [create ~sw env] in a fiber there, and returns [f loop], where the
-    value of [loop] is the result of [create].
+(** [with_domain Eio_main.run create f] starts a domain for Eio's loop, calls
+    [create ~sw env] in a fiber there, and returns [f loop], where the value of
+    [loop] is the result of [create].
 
     {[
       # let connect ~sw _env =
@@ -140,16 +138,17 @@ val with_domain :
     {b The end} takes four steps when [f] has returned or raised.
 
     + [with_domain] waits up to [grace] seconds (by default 10) until no {!call}
-      is left. Calls may still call. After that, {!call} raises {!No_loop}.
-    + The fibers of the calls that are left are cancelled, and have [grace]
-      seconds again to unwind. Then their calls raise {!No_loop}.
-    + [sw] fails, which cancels the fibers that [create] has forked in it, and
-      releases what belongs to it.
+      is left. Calls may still call. From then on, {!call} raises {!No_loop}.
+    + The fibers of the remaining calls are cancelled, and have [grace] seconds
+      again to unwind. Then their calls raise {!No_loop}.
+    + [sw] fails, which cancels the fibers forked in it by [create], and
+      releases its resources.
     + The domain is joined, unless a fiber of a call has not ended by now. In
-      that case [with_domain] returns, and the domain ends when the fiber does.
+      this case [with_domain] returns, and the domain ends when the fiber does.
 
-    With [~grace:infinity] it waits for all calls. Fibers of [sw] that defer
-    their cancellation, and functions of [Eio.Switch.on_release], have no bound.
+    With [~grace:infinity] it waits for all calls. Fibers of [sw] with a
+    deferred cancellation, and functions of [Eio.Switch.on_release], have no
+    bound.
 
     - {b Suspends} the calling task only, whatever its host. It suspends until
       [create] has given its value, where [f] suspends, and until the domain is
@@ -163,5 +162,5 @@ val with_domain :
     - {b Raises} [e] if [create] failed with [e], or [f] raised [e].
     - {b Raises} the exception that has ended the loop, for example of a fiber
       of [sw] or of a function of [Eio.Switch.on_release], if [f] returned. It
-      also replaces a {!No_loop} that [f] raised, because it is the reason.
+      also replaces a {!No_loop} raised by [f], because it is the reason.
     - {b Raises} [Invalid_argument] if [grace] is negative, or not a number. *)

@@ -1,11 +1,11 @@
-(** Concord's structures for Lwt. Blocking operations return a promise of Lwt,
+(** Concord's structures for Lwt. Blocking operations return an Lwt promise,
     which tasks of any host can resolve, from any domain.
 
     {b Stability}: stable, but for {!call} and {!with_domain}, which are
     experimental and may change in any release.
 
-    A promise of Lwt belongs to one thread, so that another domain can't resolve
-    it. With this library it can:
+    An Lwt promise belongs to one thread, and another domain can't resolve it.
+    With this library it can:
 
     {[
       # let box : string Concord_lwt.Mvar.t = Concord_lwt.Mvar.create_empty ()
@@ -18,13 +18,13 @@
       - : string = "another domain"
     ]}
 
-    Lwt is not patched, and only the thread that runs its loop touches its
-    state. Other threads put their requests into a queue, and wake the loop if
-    it sleeps. Therefore, only the loop's thread can call the functions below
-    that return a promise of Lwt. While a loop of Lwt runs, another thread gets
-    [Invalid_argument] from a function that has to wait. Lwt has one loop at a
-    time, but the next one may run in another thread. (Section 5 of "Effectively
-    Composing Concurrency Libraries".)
+    Lwt is not patched, and only the thread running its loop touches its state.
+    Other threads put their requests into a queue, and wake the loop if it
+    sleeps. Therefore, only the loop's thread can call the functions below that
+    return an Lwt promise. While an Lwt loop runs, a function that has to wait
+    raises [Invalid_argument] in another thread. Lwt has one loop at a time, but
+    the next one may run in another thread. (Section 5 of "Effectively Composing
+    Concurrency Libraries".)
 
     If your program uses direct-style operations of [Concord] only, add
     [concord-lwt] to [libraries] in your dune file. You don't need to call or
@@ -40,54 +40,53 @@
       fails with [Lwt.Canceled], and no other task loses its turn. This is so
       even if the operation was resumed just before, and its promise was to be
       resolved in the next turn. Then it is undone. A lock, a permit or a
-      resource that it was given goes to the next task. An item that it was
-      given comes first again, or goes to a task that waits for one. (Of several
-      consumers, another one may have the item behind it by then.) So [Lwt.pick]
-      and [Lwt_unix.with_timeout] lose nothing. But an item that it has put,
-      added or sent stays there. Some operations can't be undone, and have their
-      value in spite of the cancellation. These are {!Mvar.swap},
-      {!Mvar.modify}, {!Barrier.await}, {!Lazy.force},
-      {!Condition.loop_no_mutex}, {!Channel.receive} from a channel that was
-      closed meanwhile, and a choice that was signalled and waits for the mutex
-      of its [Condition.wait_evt].
-    - {b Order} and {b cost} are those of Concord's operation.
+      resource goes to the next task. A taken item comes first again, or goes to
+      a waiting task. (Of several consumers, another one may have the item
+      behind it by then.) As a result, [Lwt.pick] and [Lwt_unix.with_timeout]
+      lose nothing. But an item already put, added or sent stays there. Some
+      operations can't be undone, and have their value in spite of the
+      cancellation. These are {!Mvar.swap}, {!Mvar.modify}, {!Barrier.await},
+      {!Lazy.force}, {!Condition.loop_no_mutex}, {!Channel.receive} from a
+      channel closed meanwhile, and a choice that was signalled and waits for
+      the mutex of its [Condition.wait_evt].
+    - {b Order} and {b cost} are the same as in Concord.
     - {b Turns}. An operation that need not wait returns a resolved promise.
       However, if Lwt's loop had no turn for 10 ms, and a hundred operations did
-      not wait since, the operation begins in the next turn. So a task whose
-      operations never wait doesn't stop the loop, and can be cancelled.
+      not wait since, the operation begins in the next turn. Even if a task's
+      operations never wait, it doesn't stop the loop, and can be cancelled.
     - {b Storage} of the sequence ([Lwt.key]) is the same before and after a
       wait. It is also kept for each task of {!Concord.Tasks}, {!Concord.Scope},
-      {!Concord_fifo} and [Concord_policies] that runs in a task of Lwt. Such a
-      task begins with the storage of the task that forked it.
+      {!Concord_fifo} and [Concord_policies] in an Lwt task. Such a task begins
+      with the storage of the task that forked it.
     - {b Callbacks} of a promise are called by Lwt's loop, never by the thread
-      that resumes the operation. *)
+      resuming the operation. *)
 
 val run : (unit -> 'a Lwt.t) -> 'a
 (** [run f] is [Lwt_main.run (f ())], and also registers Lwt as the scheduler of
     its thread. Existing programs can keep [Lwt_main.run], because [run] differs
     in three points only:
 
-    - Other libraries that wait by [Domain_local_await], such as Kcas, suspend a
-      task of [Lwt_direct]. In [Lwt_main.run] they freeze the loop.
-    - A loop of Eio may run in a task of {!direct}.
+    - Other libraries that wait through [Domain_local_await], such as Kcas,
+      suspend an [Lwt_direct] task. In [Lwt_main.run] they freeze the loop.
+    - An Eio loop may run in a {!direct} task.
     - Two of these loops at once are refused.
 
-    In both, direct-style operations suspend tasks of [Lwt_direct], and an
-    operation that has to wait in a plain callback of Lwt raises {!In_callback}.
-    In functions of [Lwt_main.at_exit], after a plain loop, it blocks the thread
-    instead. So it does in functions of Stdlib's [at_exit] if a callback has
+    In both, direct-style operations suspend [Lwt_direct] tasks, and an
+    operation that has to wait in a plain Lwt callback raises {!In_callback}. In
+    functions of [Lwt_main.at_exit], after a plain loop, it blocks the thread
+    instead. It also raises in functions of Stdlib's [at_exit] if a callback has
     called [exit].
 
     If an operation still waits when [run] returns, it keeps its position in the
-    structures, and may be given an item that other tasks wait for too. It
-    continues in the next loop.
+    structures, and may be given an item other tasks wait for too. It continues
+    in the next loop.
 
     - {b Raises} [e] if the promise of [f ()] fails with [e], or [f] raises [e].
     - {b Raises} [Failure] if a [run] is running already. *)
 
 exception In_callback
-(** A direct-style operation had to wait in a callback of Lwt, or in a signal
-    handler or a finaliser that ran in Lwt's loop.
+(** A direct-style operation had to wait in an Lwt callback, or in a signal
+    handler or a finaliser in Lwt's loop.
 
     These can't wait. Use the operation of the same name in this module,
     {!direct}, or a task of [Lwt_direct]. If the computation of a lazy value
@@ -102,18 +101,18 @@ val to_lwt : 'a Concord.Promise.t -> 'a Lwt.t
       has to wait. *)
 
 val of_lwt : 'a Lwt.t -> 'a Concord.Promise.t
-(** [of_lwt promise] is a promise of Concord that is filled, or fails, when the
-    promise of Lwt does.
+(** [of_lwt promise] is a Concord promise, which is filled, or fails, when the
+    Lwt promise does.
 
     - {b Raises} [Invalid_argument] if another thread runs Lwt's loop. *)
 
 val to_lwt_stream : 'a Concord.Event.t -> 'a Lwt_stream.t
-(** [to_lwt_stream event] is a stream that performs [event], for example
+(** [to_lwt_stream event] is a stream, which performs [event], for example
     [Mailbox.take_evt mailbox], for each item that is read.
 
     It ends when [event] raises [Concord.Mailbox.Closed]. No item is taken
     before it is asked for. If a read is cancelled, its item goes to the next
-    reader. If nothing reads the stream afterwards, the stream keeps that item.
+    reader. If nothing reads the stream afterwards, the stream keeps this item.
 *)
 
 val feed : 'a Concord.Stream.t -> 'a Lwt_stream.t -> unit Lwt.t
@@ -141,10 +140,9 @@ val feed : 'a Concord.Stream.t -> 'a Lwt_stream.t -> unit Lwt.t
 
     - {b Suspends} while [stream] is full, or [lwt_stream] has nothing.
     - {b Cancelled}. It closes [stream]. Each item is in one of the two, except
-      that the item that [feed] has added just before may still be in
-      [lwt_stream] as well.
-    - {b Closed}. If another task closes [stream], [feed] ends. The item that
-      found [stream] closed is still in [lwt_stream].
+      that the item [feed] has just added may still be in [lwt_stream] as well.
+    - {b Closed}. If another task closes [stream], [feed] ends. The item for
+      which [stream] was closed is still in [lwt_stream].
     - {b Failure}. If [lwt_stream] fails, [feed] closes [stream] and fails with
       the same exception. *)
 
@@ -169,38 +167,37 @@ val post : (unit -> 'a Lwt.t) -> 'a Concord.Promise.t
     ]}
 
     Lwt has one loop at a time. If none has run yet, the first one calls [f].
-    When a {!run} ends, the promises of the jobs that have not ended fail with
-    {!No_loop}. So do those of later calls, until another loop has begun its
-    first turn. The end of a plain [Lwt_main.run] can't be noticed, so a
-    function that is posted after it is called by the next loop.
+    When a {!run} ends, the promises of unfinished jobs fail with {!No_loop}.
+    Later calls fail in the same way, until another loop has begun its first
+    turn. The end of a plain [Lwt_main.run] can't be noticed, so the next loop
+    calls functions posted after it.
 
-    The promise fails with the exception that [f] raises, or that its promise
-    fails with.
+    The promise fails with the exception [f] raises, or its promise fails with.
 
     - {b Suspends} never.
-    - {b Cancelled}. Only the task that awaits the promise is cancelled, and [f]
+    - {b Cancelled}. Only the task awaiting the promise is cancelled, and [f]
       continues. Use {!call} to cancel [f] as well.
-    - {b Order} is that of the calls.
+    - {b Order}: as the calls.
     - {b Cost}: O(1). It needs a system call only if the loop may sleep. *)
 
 exception No_loop
 (** A job of {!post} or {!call} had not ended when {!run} or {!with_domain} did.
 
-    The exception doesn't say whether the job had begun. The effects that it had
-    until then remain. *)
+    The exception doesn't say whether the job had begun. Its effects up to this
+    point remain. *)
 
 type 'r loop
-(** A loop of Lwt, with a value of type ['r] that belongs to it. *)
+(** An Lwt loop, with a value of type ['r] belonging to it. *)
 
 val the_loop : unit loop
-(** The loop that runs, whichever that is, as for {!post}. *)
+(** The running loop, whichever this is, as for {!post}. *)
 
 val call : 'r loop -> ('r -> 'a Lwt.t) -> 'a
 (** [call loop f] makes [loop] call [f r], where [r] is its value, and returns
-    the value that the promise [f r] is resolved with.
+    the value of the promise [f r].
 
-    Any task, thread or domain can call it. By this, tasks of other hosts can
-    use code that is written for Lwt only, such as the client of a database:
+    Any task, thread or domain can call it. Tasks of other hosts can use code
+    written only for Lwt in this way, such as a database client:
 
     {[
       # let slow_search () = Lwt.map (fun () -> "found") (Lwt_unix.sleep 60.) in
@@ -212,29 +209,28 @@ val call : 'r loop -> ('r -> 'a Lwt.t) -> 'a
 
     - {b Suspends} until the promise is resolved.
     - {b Cancelled} while suspended, for example by a timeout, [call] makes sure
-      that [f] is never called, if it was not called yet. Otherwise [Lwt.cancel]
+      that [f] is never called, if it wasn't called yet. Otherwise [Lwt.cancel]
       cancels the promise [f r]. Then [call] waits until the promise is
       resolved, because functions of [Lwt.finalize] may still use the arguments
-      that the caller gave to [f]. Afterwards [call] raises the host's
-      exception. However, if the promise has a value by then, or failed with
-      another exception than [Lwt.Canceled], nothing is dropped. That is the
-      result of [call], and the host's exception is raised where the task waits
-      next.
+      the caller gave to [f]. Afterwards [call] raises the host's exception.
+      However, if the promise has a value by then, or failed with another
+      exception than [Lwt.Canceled], nothing is dropped. This is the result of
+      [call], and the host's exception is raised where the task waits next.
     - {b Order}. Functions are called in the order of the calls, together with
       those of {!post}.
-    - {b Cost}: that of {!post}, and one suspension.
-    - {b Raises} [e] if [f r] raises [e] or fails with [e]. The backtrace is
-      that of the exception that was raised last in the loop. It is the right
-      one unless the promise was rejected by hand.
+    - {b Cost}: a {!post}, and one suspension.
+    - {b Raises} [e] if [f r] raises [e] or fails with [e]. The backtrace
+      belongs to the last exception raised in the loop. It is the right one
+      unless the promise was rejected by hand.
     - {b Raises} {!No_loop} as the promise of {!post} fails, and if the
       {!with_domain} of [loop] has ended.
 
-    A promise that can't be cancelled (of [Lwt.wait], or
-    [Lwt_preemptive.detach]) keeps a cancelled caller waiting. If the caller
-    need not wait, let [f] return [Lwt.protected promise]. Then [call] raises at
-    once, the work of the promise continues, and its result is dropped. Eio
-    without [concord-eio] can't defer a cancellation, so that [call] never waits
-    after one there. *)
+    If a promise can't be cancelled (of [Lwt.wait], or [Lwt_preemptive.detach]),
+    it keeps a cancelled caller waiting. If the caller need not wait, let [f]
+    return [Lwt.protected promise]. Then [call] raises at once, the work of the
+    promise continues, and its result is dropped. Eio without [concord-eio]
+    can't defer a cancellation, so [call] never waits after a cancellation
+    there. *)
 
 val with_domain :
   ?grace:float ->
@@ -242,11 +238,11 @@ val with_domain :
   (unit -> 'r Lwt.t) ->
   ('r loop -> 'a) ->
   'a
-(** [with_domain ~close create f] starts a domain that runs Lwt's loop, calls
+(** [with_domain ~close create f] starts a domain for Lwt's loop, calls
     [create ()] there, and returns [f loop], where the value of [loop] is the
     result of [create].
 
-    By this, a program on another host uses a library that is written for Lwt:
+    A program on another host can use a library written for Lwt in this way:
 
     {[
       # let connect () = Lwt.return (ref 0)
@@ -268,25 +264,25 @@ val with_domain :
     stays unresolved.
 
     + [with_domain] waits up to [grace] seconds (by default 10) until no job of
-      {!call} or {!post} is left. Jobs may still call and post. After that,
+      {!call} or {!post} is left. Jobs may still call and post. From then on,
       {!call} of this loop raises {!No_loop}.
-    + [Lwt.cancel] cancels the jobs that are left, and they have [grace] seconds
+    + [Lwt.cancel] cancels the remaining jobs, and they have [grace] seconds
       again to unwind.
-    + [close] is called. A job that has not ended when the promise of [close] is
-      resolved fails with {!No_loop}.
+    + [close] is called. If a job hasn't ended when the promise of [close] is
+      resolved, it fails with {!No_loop}.
     + The threads of [Lwt_preemptive] end, because a domain can't end before its
-      threads. A busy thread has [grace] seconds too. After that [with_domain]
+      threads. A busy thread has [grace] seconds too. Afterwards [with_domain]
       returns, and the domain ends when the thread does.
 
-    So [with_domain] waits no longer than three times [grace] and the time that
-    [close] takes. With [~grace:infinity] it waits for all jobs and threads.
+    Altogether, [with_domain] waits no longer than three times [grace] and the
+    time of [close]. With [~grace:infinity] it waits for all jobs and threads.
 
     - {b Suspends} the calling task only, whatever its host. It suspends until
       [create] has given its value, where [f] suspends, and until the domain is
       joined. A thread of the calling domain waits for the domain.
     - {b Cancelled} while [create] runs, it cancels the promise of [create] by
-      [Lwt.cancel]. If [create] gives a value nevertheless, that is closed. [f]
-      is not called, and the host's exception is raised. If the task is
+      [Lwt.cancel]. If [create] gives a value nevertheless, the value is closed.
+      [f] is not called, and the host's exception is raised. If the task is
       cancelled later, [f] gets the host's exception where it waits. The end is
       {{!Concord.Tasks.protect}protected}. If a host can't defer a cancellation
       (Eio without [concord-eio]), the exception is raised at once, and the
@@ -296,16 +292,16 @@ val with_domain :
     - {b Cost}: a thread and a domain, which take about a millisecond.
     - {b Raises} [e] if [create] failed with [e], or [f] raised [e].
     - {b Raises} the failure of [close], or the exception that has ended the
-      loop, if [f] returned. The latter also replaces a {!No_loop} that [f]
-      raised, because it is the reason.
-    - {b Raises} [Failure] if a loop of Lwt runs already, because Lwt has one at
-      a time.
+      loop, if [f] returned. The latter also replaces a {!No_loop} raised by
+      [f], because it is the reason.
+    - {b Raises} [Failure] if an Lwt loop runs already, because Lwt has one at a
+      time.
     - {b Raises} [Invalid_argument] if [grace] is negative, or not a number. *)
 
 (** {2 Each structure, by an example}
 
     Operations that may block return a promise, so use them with [let*].
-    Operations that never block are those of [Concord].
+    Non-blocking operations are the same as in [Concord].
 
     {[
       # open Lwt.Syntax

@@ -2,13 +2,13 @@
 
     {b Stability}: experimental, may change in any release.
 
-    {b Fibers of Picos} can wait in Concord's structures, with tasks of any
-    other host, once this library is linked. Add [concord-picos] to [libraries]
-    in your dune file. You don't need to open or call anything, because the
-    linker keeps all of the library. The exception is {!using}, for programs
-    that run a scheduler of Picos inside another scheduler, or the reverse.
-    Fibers of every scheduler that handles Picos's effects can wait, for example
-    those of [picos_mux], and pools of Moonpool.
+    {b Picos fibers} can wait in Concord's structures, with tasks of any other
+    host, once this library is linked. Add [concord-picos] to [libraries] in
+    your dune file. You don't need to open or call anything, because the linker
+    keeps all of the library. The exception is {!using}, for programs running a
+    Picos scheduler inside another scheduler, or the reverse. Fibers of every
+    scheduler that handles Picos's effects can wait, for example [picos_mux]
+    fibers and Moonpool pools.
 
     {@ocaml[
     let box = Concord.Mvar.create_empty ()
@@ -21,7 +21,7 @@
     ]}
 
     {b Tasks of other hosts} can wait in the structures of [picos_std], and in
-    any other structure that is written for Picos, inside {!as_fiber}.
+    any other structure written for Picos, inside {!as_fiber}.
 
     Picos and Moonpool are not patched. See also
     {{!/concord/picos}Concord for those who know Picos}.
@@ -31,16 +31,16 @@
     If [picos_io] is installed, the schedulers of [picos_mux] use signals and
     have to be configured. The first scheduler does so if it runs in the main
     thread of the main domain. In any other thread or domain it raises
-    [Invalid_argument] instead, and runs nothing. If that ends a domain, you see
-    the exception only when you join the domain, so a task that waits for the
+    [Invalid_argument] instead, and runs nothing. If this ends a domain, you see
+    the exception only when you join the domain, and a task waiting for the
     domain's fibers waits forever. Therefore, call
     [Picos_io_select.configure ()] in the main thread before you start other
     threads or domains.
 
     This library can't do so for you, because the configuration handles
     [SIGCHLD], and blocks it in the main thread. Lwt, and Eio without io_uring,
-    then wait forever for processes that they started. If your program starts
-    such processes, call [Picos_io_select.configure ~handle_sigchld:false ()].
+    then wait forever for processes they started. If your program starts such
+    processes, call [Picos_io_select.configure ~handle_sigchld:false ()].
 
     {2 Rules for fibers of Picos}
 
@@ -51,10 +51,10 @@
     - {b Scopes} ({!Concord.Scope}, {!Concord.Tasks.both} and the like) start
       fibers, whose computation is the scope's. If a fiber forks, the new fiber
       begins before the forking fiber continues. The new fiber doesn't inherit
-      the flock of [Picos_std_structured] that its parent is in.
-    - {b Order}. The scheduler of Picos decides when a resumed fiber runs.
-    - {b Cost} of a wait is that of Picos's own, and of asking for the fiber. In
-      a program with several domains a fiber may first spin, for up to a hundred
+      its parent's flock of [Picos_std_structured].
+    - {b Order}. The Picos scheduler decides when a resumed fiber runs.
+    - {b Cost}: a wait of Picos's own, and a question for the fiber. In a
+      program with several domains a fiber may first spin, for up to a hundred
       turns. If another domain resumes it meanwhile, the scheduler need not be
       woken, which takes a hundred times as long.
 
@@ -62,39 +62,38 @@
 
     Picos itself does not promise the following, so this library cannot.
 
-    - If a signal handler raises while a scheduler of Picos puts a fiber into
-      its queue, that fiber is lost. If it raises while the scheduler sleeps, it
-      ends the scheduler's loop, with all fibers in it. In the scheduler of
-      threads, which sleep in the fiber, the fiber is lost with the item that it
-      is given.
-    - A pool of Moonpool that was shut down refuses the fibers that still wait.
-      A task that resumes one of them gets Moonpool's [Shutdown] from the
-      operation, and the item for the fiber is lost. *)
+    - If a signal handler raises while a Picos scheduler puts a fiber into its
+      queue, the fiber is lost. If it raises while the scheduler sleeps, it ends
+      the scheduler's loop, with all fibers in it. In the scheduler of threads,
+      which sleep in the fiber, the fiber is lost with its item.
+    - If a Moonpool pool was shut down, it refuses fibers that still wait. A
+      task resuming one of them gets Moonpool's [Shutdown] from the operation,
+      and the item for the fiber is lost. *)
 
 open Picos
 
 (** {2 Schedulers and fibers} *)
 
 val using : (unit -> 'a) -> 'a
-(** [using loop] is [loop ()], in which a scheduler of Picos runs on the calling
+(** [using loop] is [loop ()], in which a Picos scheduler runs on the calling
     thread.
 
     It tells Concord that this scheduler is the thread's innermost one. You need
-    it if a scheduler of Picos runs inside a task of another scheduler. This may
-    be an Eio fiber, or a task of Domainslib, Lwt or [Concord_fifo].
+    it if a Picos scheduler runs inside a task of another scheduler. This may be
+    an Eio fiber, or a Domainslib, Lwt or [Concord_fifo] task.
 
     {@ocaml skip[
     Eio_main.run @@ fun _ ->
     Concord_picos.using @@ fun () -> Picos_mux_fifo.run main
     ]}
 
-    Without it, a fiber that waits suspends that task, and with it the scheduler
-    of Picos. Elsewhere [using] is harmless, and lets users of
+    Without it, a waiting fiber suspends the whole task, and with it the Picos
+    scheduler. Elsewhere [using] is harmless, and lets users of
     [Domain_local_await] (Kcas, for example) wait in the fibers on this thread
     too.
 
     The other way round, the loops of Eio, Domainslib and [Concord_fifo] need
-    nothing inside a fiber of Picos. Run Lwt's loop by [Concord_lwt.run] there.
+    nothing inside a Picos fiber. Run Lwt's loop by [Concord_lwt.run] there.
 
     - {b Suspends} the calling task only as
       {!Concord.Tools.Host_kit.using_plugin}. The scheduler blocks the thread
@@ -102,10 +101,10 @@ val using : (unit -> 'a) -> 'a
 
 val as_fiber : (unit -> 'a) -> 'a
 (** [as_fiber f] is [f ()], in which the calling task, of whatever host, is a
-    fiber of Picos, because [as_fiber] handles Picos's effects.
+    Picos fiber, because [as_fiber] handles Picos's effects.
 
-    So a thread, or a task of Eio, Domainslib, [Concord_fifo] or [Lwt_direct],
-    can wait for fibers of Picos in Picos's structures. It can also select
+    A thread, or an Eio, Domainslib, [Concord_fifo] or [Lwt_direct] task, can
+    therefore wait for Picos fibers in Picos's structures. It can also select
     Picos's events, and run flocks and bundles. In Concord's structures it waits
     as before.
 
@@ -122,10 +121,10 @@ val as_fiber : (unit -> 'a) -> 'a
       Domain.join domain
     ]}
 
-    The first line is needed because the scheduler of Picos runs in another
-    domain (see {!section-configure}).
+    The first line is needed because the Picos scheduler runs in another domain
+    (see {!section-configure}).
 
-    Fibers that [f] starts are tasks of one {!Concord.Scope}, and [as_fiber]
+    Fibers started by [f] are tasks of one {!Concord.Scope}, and [as_fiber]
     returns when all of them have ended. The scope is the host's own. If the
     host doesn't offer scopes, the fibers are tasks of a [Concord_fifo] inside
     this task.
@@ -136,23 +135,22 @@ val as_fiber : (unit -> 'a) -> 'a
       cancelled, for example by [Bundle.terminate], the waits of its fibers end,
       in Concord's structures too. [Fiber.forbid] and {!Concord.Tasks.protect}
       defer both, in Eio only if [concord-eio] is linked.
-    - {b Cost}: that of a scope. Each wait costs a suspension on the host and a
+    - {b Cost}: a scope. Each wait costs a suspension on the host and a
       {!Concord.Tools.Host_kit.using}.
     - {b Raises} [e] if [f] or one of its fibers raised [e]. Then the others are
       cancelled.
 
-    A scheduler that runs inside [f] has tasks of its own, so they need an
-    [as_fiber] of their own. Without one, Picos's effects are refused there,
-    because they would suspend that scheduler as a whole. *)
+    If a scheduler runs inside [f], its tasks need an [as_fiber] of their own.
+    Without one, Picos's effects are refused there, because they would suspend
+    the scheduler as a whole. *)
 
 (** {2 Promises}
 
-    Computations are the promises of Picos, and the futures of Moonpool
+    Computations are Picos's promises, and Moonpool's futures
     ([Moonpool.Fut.t]). *)
 
 val of_computation : 'a Computation.t -> 'a Concord.Promise.t
-(** [of_computation c] is a promise that is filled with the value that [c]
-    returns.
+(** [of_computation c] is a promise, filled with the value of [c].
 
     If [c] is cancelled, the promise fails with the same exception and
     backtrace. Tasks of any host can wait for it.
@@ -161,8 +159,8 @@ val of_computation : 'a Computation.t -> 'a Concord.Promise.t
     - {b Cost}: O(1). As long as [c] is running it keeps the promise alive. *)
 
 val to_computation : 'a Concord.Promise.t -> 'a Computation.t
-(** [to_computation p] is a computation that returns the value of [p], or is
-    cancelled with its failure. If you cancel the computation before that, it
+(** [to_computation p] is a computation, which returns the value of [p], or is
+    cancelled with its failure. If you cancel the computation before then, it
     remains cancelled, and [p] is not affected.
 
     - {b Suspends} never, so you can call it anywhere.

@@ -16,9 +16,9 @@
     - A {e task} is a unit of work that can be suspended, for example an Eio
       fiber, a Domainslib task, a system thread or a task of your own scheduler.
     - A {e scheduler} runs tasks.
-    - The {e host} of a task is the innermost scheduler that the task runs in.
-    - A {e structure} is an object that tasks wait in, for example a lock, a
-      queue or a promise.
+    - A task's {e host} is the innermost scheduler it runs in.
+    - A {e structure} is an object tasks wait in, for example a lock, a queue or
+      a promise.
 
     Here are both sides in short. In the structure, tasks wait for a bell to
     ring. [run] is a scheduler for one thread, without cancellation:
@@ -68,47 +68,47 @@
 
     If a scheduler handles {!extension-Suspend}, it is a host. Its tasks can
     wait in every structure, together with the tasks of every other host. This
-    library contains the contract and no code, so that a scheduler can keep the
+    library contains the contract and no code, and a scheduler can keep the
     contract without depending on Concord. [Concord.Tools.Host_kit] has tools
     for building a host, and [Concord.Tools.Structure_kit] has tools for
     building a structure. *)
 
 type 'a resumer = ('a, exn) result -> bool
-(** A resumer is a function that makes one suspended task ready to continue,
-    with a value or with an exception. It returns [true] if the task will
-    continue with this outcome. *)
+(** A resumer is a function to make one suspended task ready to continue, with a
+    value or with an exception. It returns [true] if the task will continue with
+    this outcome. *)
 
 (** {1 The effect} *)
 
 type _ Effect.t +=
   | Suspend : ('a resumer -> 'a option) -> 'a Effect.t
-        (** [Suspend block] suspends the calling task until the resumer that
-            [block] was given is called. If [block] returns a value, the task
-            isn't suspended. *)
+        (** [Suspend block] suspends the calling task until the resumer passed
+            to [block] is called. If [block] returns a value, the task isn't
+            suspended. *)
 
 (** {2 What a host promises when it handles [Suspend block]}
 
-    - {b H1}. The host calls [block] exactly once, with a resumer that belongs
-      to this one wait. (If the task is already cancelled, the host may raise
-      its cancellation exception instead of calling [block].) If [block] raises,
-      the task continues with that exception. If [block] returns [Some v], the
-      task continues with [v]. If [block] returns [None], the task is suspended.
-      In every case the task continues only after [block] has returned, even if
-      the resumer was called before that.
+    - {b H1}. The host calls [block] exactly once, with a resumer for this one
+      wait. (If the task is already cancelled, the host may raise its
+      cancellation exception instead of calling [block].) If [block] raises, the
+      task continues with its exception. If [block] returns [Some v], the task
+      continues with [v]. If [block] returns [None], the task is suspended. In
+      every case the task continues only after [block] has returned, even if the
+      resumer was called earlier.
     - {b H2}. A resumer may be called from any domain or thread, and in a signal
       handler. It may be called at any moment once [block] has started, and any
       number of times. The resumer never blocks, suspends or runs user code,
       because all it does is to make its task ready and wake the host's loop. It
       raises nothing of its own. If a signal handler raises while a resumer
-      runs, the resumer first completes its work and then raises that exception.
-      By then the decision has been made, and the task is ready.
+      runs, the resumer first completes its work and then raises the handler's
+      exception. By then the decision has been made, and the task is ready.
     - {b H3}. [true] is a promise. Resuming and cancelling race for one atomic
       decision, and exactly one of them wins. If the resumer returns [true], the
       task {e will} continue with exactly this outcome, even if it is cancelled
       immediately afterwards. If the resumer returns [false], the task never
       will, because it had been resumed or cancelled before.
-    - {b H4}. A wake-up is never lost. A host that goes to sleep checks its
-      queue once more after it has announced that it sleeps.
+    - {b H4}. A wake-up is never lost. A host going to sleep checks its queue
+      once more after it has announced that it sleeps.
 
     {2 What a structure promises when it performs [Suspend block]}
 
@@ -122,15 +122,15 @@ type _ Effect.t +=
     - {b S4}. Waiters are served in the order of their arrival. However, a
       structure may let other tasks overtake a waiter whose thread has to be
       woken first, if it bounds for how long, and how often.
-    - {b S5}. An exception that travels with a value keeps its backtrace. For
+    - {b S5}. An exception travelling with a value keeps its backtrace. For
       this, resume with [Ok ()], then raise the exception in the resumed task.
 *)
 
 (** {1 Optional effects}
 
-    A host handles those of the following effects that it has an answer for. If
-    an effect has no handler, the structure that performed it carries on without
-    it. *)
+    A host handles whichever of the following effects it has an answer for. If
+    an effect has no handler, the structure performing it carries on without it.
+*)
 
 type scope = {
   fork : (unit -> unit) -> unit;
@@ -160,26 +160,26 @@ type scopes = { scope : 'a. (scope -> 'a) -> 'a }
 type _ Effect.t +=
   | Protect : (unit -> unit) Effect.t
         (** [Protect] defers the cancellation of the calling task, for hosts
-            that cancel their tasks. The handler continues the task at once with
-            a function that ends the deferral. The task calls this function
-            once, and the function does not raise. Deferrals nest, so the end of
-            an inner deferral doesn't end the outer one. If a cancellation came
+            with cancellation. The handler continues the task at once with a
+            function to end the deferral. The task calls this function once, and
+            the function does not raise. Deferrals nest, so the end of an inner
+            deferral doesn't end the outer one. If a cancellation came
             meanwhile, it is raised by the task's first suspension after all
             deferrals have ended. *)
   | Scopes : scopes Effect.t
-        (** [Scopes] asks for the host's scopes, for hosts that fork tasks. The
+        (** [Scopes] asks for the host's scopes, for hosts with a fork. The
             handler continues the task at once. *)
   | Ask : { question : 'a Effect.t; otherwise : 'a } -> 'a Effect.t
         (** [Ask] asks the handlers between the calling task and its host. A
-            handler that knows [question] may answer it, and a host answers
-            [otherwise]. So a question never goes beyond the host. *)
+            handler may answer a [question] it knows, and a host answers
+            [otherwise]. A question therefore never goes beyond the host. *)
 
 (** {1:alone Without a host}
 
-    In a thread that runs no host, [Suspend] has no handler, and performing it
+    In a thread without a host, [Suspend] has no handler, and performing it
     raises [Effect.Unhandled]. The structure then has to block the thread. So
     does a scheduler that wants to sleep. [Concord.Tools.Suspend.suspend] does
-    this for you. Before that, it looks for schedulers that do not handle the
+    this for you. Before it does, it looks for schedulers that don't handle the
     effect (Eio, Domainslib, and schedulers with a plug-in). If you depend on
     this library alone, you need the following code:
 
@@ -225,7 +225,7 @@ type _ Effect.t +=
     exception of [block], a call of the resumer, or an exception of a signal
     handler while the thread waits. If [Unhandled] comes after [block] was
     called, it is an outcome too, because it belongs to this wait or to [block].
-    It doesn't mean that the effect has no handler.
+    This doesn't mean the effect has no handler.
 
     {[
       # suspend (fun resumer ->
@@ -238,10 +238,10 @@ type _ Effect.t +=
 
     This code has two limits, which [concord] doesn't have.
 
-    - It doesn't find a host that does not handle [Suspend]. In a fiber of Eio
-      or a task of Domainslib it blocks the whole domain. To suspend these too,
-      depend on [domain-local-await] or on [concord].
-    - A signal handler that raises between the decision of a resumer and the end
-      of [wake] loses the wake-up, against H2. If a signal handler raises while
-      the thread waits, but after the thread was resumed, the exception is
+    - It doesn't find a host that doesn't handle [Suspend]. In an Eio fiber or a
+      Domainslib task it blocks the whole domain. To suspend these too, depend
+      on [domain-local-await] or on [concord].
+    - If a signal handler raises between the decision of a resumer and the end
+      of [wake], the wake-up is lost, against H2. If a signal handler raises
+      while the thread waits, but after the thread was resumed, the exception is
       dropped. *)

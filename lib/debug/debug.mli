@@ -1,11 +1,11 @@
-(** Reports which task waits for which, for programs that hang, or are slow.
+(** Reports on which task waits for which, for programs that hang, or are slow.
 
     {b Stability}: experimental, may change in any release.
 
     Run your program with [CONCORD_DEBUG=sigquit]. When it hangs, type [Ctrl-\ ]
     in its terminal, or call [kill -QUIT] with its process. The program then
-    writes a report to the standard error. The report lists the tasks that wait,
-    of all hosts. For each task it says where it waits, for how long, and which
+    writes a report to the standard error. The report lists the waiting tasks of
+    all hosts. For each task it says where it waits, for how long, and which
     task holds the lock or box. {{!page-diagnosis}Five programs that hang} shows
     such reports.
 
@@ -36,8 +36,8 @@
     Keeping waits doesn't keep structures alive, because the library points to
     them weakly. But up to OCaml 5.4 at least, a program with many such pointers
     may crash or hang in the collector when domains end (OCaml's issue 14349).
-    So while waits are kept, let domains live as long as the program, as those
-    of a pool do.
+    While waits are kept, let domains live as long as the program, as a pool's
+    do.
 
     {2 The variable CONCORD_DEBUG}
 
@@ -47,57 +47,55 @@
 
     - [waits] calls {!keep_waits}.
     - [sigquit] calls {!dump_on_signal} of [Sys.sigquit], and implies [waits].
-    - [sigusr2] calls {!Trace.on_signal} of [Sys.sigusr2], so that
-      [concord-trace --pid] can trace the process. Until it does, this costs
+    - [sigusr2] calls {!Trace.on_signal} of [Sys.sigusr2], for
+      [concord-trace --pid] to trace the process. Until it does, this costs
       nothing.
     - [sigquit=json:FILE] writes {!to_json} into the file instead, which each
       report replaces as a whole.
     - [stall=SECONDS] implies [waits], and makes the program write a report by
       itself in two cases, {{!stall}below}.
-    - [slow=SECONDS] implies [waits], and reports tasks that have waited for
-      longer, also if other tasks continue. Each wait is reported once, there
-      are at most two reports in that time, and the same operation at the same
-      line is reported again after ten times as long. Waits for descriptors by
-      [Concord_aio] are left out. A task that waits for its next job is reported
-      too, so choose a time after which you would want to know.
-    - [leaks] raises {!Suspend.Never_resumed} in tasks that nothing can resume.
-    - [strict] implies [waits], and refuses a lock that is taken where no task
-      can wait, {{!strict}below}.
+    - [slow=SECONDS] implies [waits], and reports tasks after they have waited
+      for longer, even if other tasks continue. Each wait is reported once,
+      there are at most two reports in this time, and the same operation at the
+      same line is reported again after ten times as long. Waits for descriptors
+      by [Concord_aio] are left out. A task waiting for its next job is reported
+      too, so choose a time after that you would want to know.
+    - [leaks] raises {!Suspend.Never_resumed} in tasks nothing can resume.
+    - [strict] implies [waits], and refuses a lock where no task can wait,
+      {{!strict}below}.
     - [trace] calls {!Trace.start} at the start of the program.
 
     {3:stall Stalls and cycles}
 
-    With [stall=SECONDS] a new cycle is reported within a quarter of that time,
+    With [stall=SECONDS] a new cycle is reported within a quarter of the time,
     and a second at most, however busy the other tasks are. With many thousands
-    of waits the program checks less often, so that the checks take 1 % of its
-    time.
+    of waits the program checks less often, and the checks take 1 % of its time.
 
     A stall is reported if no wait began or ended for so long, although some
     task waits, or was woken. It is reported once, until a task continues. The
     report says whether anything is left that may wake these tasks, as far as
-    that is known on Linux. While a thread waits outside the library
+    this is known on Linux. While a thread waits outside the library
     ([Thread.join], a system call, Eio's loop), something may.
 
     If a task waits for a descriptor by [Concord_aio], the program is idle, and
     not stalled. However, the library can't see the waits of Eio's fibers or
-    Lwt's promises in their own libraries. So a server that waits in
-    [Eio.Net.accept] and in one of Concord's structures is reported when it is
-    idle for so long.
+    Lwt's promises in their own libraries. A server waiting in [Eio.Net.accept]
+    and in one of Concord's structures is therefore reported when it is idle for
+    so long.
 
     {3:strict Locks where no task can wait}
 
     With [strict] some operations suspend the calling task for a moment even if
-    they need not wait. They are {!Mutex.lock}, {!Mutex.protect}, the operations
-    of {!Rwlock} that wait, {!Mvar.modify}, and {!Lazy.force} of a value that is
-    not forced. No task can wait in a callback of Lwt
-    ([Concord_lwt.In_callback]) or a job of Async ([Concord_async.In_job]). So a
-    lock that is taken there is refused in each test, and not only when another
-    task happens to have the lock.
+    they need not wait. They are {!Mutex.lock}, {!Mutex.protect}, the blocking
+    operations of {!Rwlock}, {!Mvar.modify}, and {!Lazy.force} of an unforced
+    value. No task can wait in an Lwt callback ([Concord_lwt.In_callback]) or an
+    Async job ([Concord_async.In_job]). A lock taken there is therefore refused
+    in each test, and not only when another task happens to have the lock.
 
-    Events of these operations, and operations that wait for something else,
-    such as {!Mvar.take}, are refused only when they have to wait. Each
-    operation of [Concord_lwt] raises [Invalid_argument] in a task of another
-    scheduler, such as a fiber of Eio, unless Lwt's loop runs there.
+    Events of these operations, and operations waiting for something else, such
+    as {!Mvar.take}, are refused only when they have to wait. Each [Concord_lwt]
+    operation raises [Invalid_argument] in another scheduler's task, such as an
+    Eio fiber, unless Lwt's loop runs there.
 
     {2 What else changes}
 
@@ -115,23 +113,23 @@
       gives the task's identity. It is also performed when a mutex, an rwlock, a
       lazy value, {!Mvar.modify}, or a bracket of a semaphore or a pool notes
       its holder, and while the program is traced. The host answers at once
-      (H1). A scheduler that lets other tasks run even then does so there. If
+      (H1). If a scheduler lets other tasks run even then, it does so there. If
       some scheduler takes every effect, no task is known.
-    - Handlers around a task are asked each time. So lazy values that force one
-      another, n deep, take time in the square of n.
-    - With [leaks] a task that waits for something that can't happen is not left
-      to wait. A thread of the library's own makes sleeping threads collect
-      garbage, for about 3 % of the time, so it may take thirty times as long as
-      a full collection until a lost task is found.
+    - Handlers around a task are asked each time. Lazy values forcing one
+      another, n deep, therefore take time in the square of n.
+    - With [leaks] a task doesn't wait for something that can't happen. A thread
+      of the library's own makes sleeping threads collect garbage, for about 3 %
+      of the time, so it may take thirty times as long as a full collection
+      until a lost task is found.
 
     @canonical Concord.Tools.Debug *)
 
 val keep_waits : unit -> unit
 (** [keep_waits ()] makes the library keep waits.
 
-    From now on it notes the tasks that begin to wait, and the tasks that take a
-    lock or a box. It also notes the names of structures, and where they are
-    created. It doesn't know waits, holders and structures from before. *)
+    From now on it notes tasks that begin to wait, and tasks that take a lock or
+    a box. It also notes the names of structures, and where they are created. It
+    doesn't know waits, holders and structures from before. *)
 
 (** {2 Names} *)
 
@@ -167,7 +165,7 @@ val name_task : string -> unit
 
 type task = {
   id : int;
-      (** A number that no other task of the process has. The task has the same
+      (** A number no other task of the process has. The task has the same
           number in all reports and in the trace ({!Trace.task}). It is 0 if the
           task is not known, or has ended. *)
   host : string;  (** For example ["fifo"], or [""] for a system thread. *)
@@ -181,26 +179,26 @@ type holder = {
   domain : int;  (** The domain of [by] when it took the structure. *)
   held_for : float;  (** In seconds. *)
   held_at : Printexc.raw_backtrace;
-      (** Where the task took it. It is empty if that is not known. *)
+      (** Where the task took it. It is empty if this is not known. *)
 }
-(** A task that can end a wait, for example by unlocking a mutex. *)
+(** A task able to end a wait, for example by unlocking a mutex. *)
 
 type origin = {
-  parent : task;  (** The task that forked it. *)
+  parent : task;  (** The forking task. *)
   forked_at : Printexc.raw_backtrace;
 }
 
 type target = {
   operation : string;
       (** For example ["Mvar.take"]. It is [""] if the operation has no name,
-          for example because it is that of another library. *)
+          for example because it belongs to another library. *)
   structure : string option;  (** Its name. *)
   state : string;
       (** The state of the structure, if it explains why the task waits. For
           example, a latch has ["2 to count down"]. Most structures have [""].
       *)
   made_at : Printexc.raw_backtrace option;
-  holders : holder list;  (** The holders that are known. *)
+  holders : holder list;  (** The known holders. *)
 }
 
 type wait = {
@@ -208,11 +206,11 @@ type wait = {
   task : task;
   domain : int;  (** The domain on which the wait began. *)
   origin : origin option;
-      (** Where the task was forked, if that is known. With [parent.id] a
+      (** Where the task was forked, if this is known. With [parent.id] a
           program can rebuild the tree of tasks. It is known for these tasks, if
           they were forked while waits were kept:
 
-          - tasks that {!Scope.fork} and the functions of {!Tasks} fork on any
+          - tasks forked by {!Scope.fork} and the functions of {!Tasks} on any
             host;
           - tasks of {!Concord_fifo}, if their scheduler began while waits were
             kept;
@@ -238,38 +236,38 @@ type running = {
 
 type report = {
   cycles : wait list list;
-      (** Cycles of tasks that can't continue. In each cycle, each task waits
-          only for structures that are held by tasks that wait themselves. The
-          next task of the cycle is among these holders, and the first task is
-          among the holders of the last one. No task of the cycle continues
-          unless one of these happens:
+      (** Deadlock cycles: tasks that can't continue. In each cycle, each task
+          waits only for structures held by tasks that wait themselves. The next
+          task of the cycle is among these holders, and the first task is among
+          the holders of the last one. No task of the cycle continues unless one
+          of these happens:
 
           - One of them is cancelled, for example by
             {!Concord.Tasks.with_timeout}, or signalled.
           - Another task does the work of a holder. For example, it unlocks a
-            mutex for its holder, or fills the promise of a task that has not
+            mutex for its holder, or fills the promise of a task that hasn't
             ended.
 
           Each of these tasks waited all the while. *)
   behind : wait list;
-      (** Tasks that wait for tasks of cycles, or for one another of these. *)
+      (** Tasks waiting for tasks of cycles, or for one another of these. *)
   waits : wait list;
       (** All waits, including those above, in the order in which they began. If
           a scheduler has dropped a task, against H3, its wait stays here for
           good. *)
   woken : wait list;
-      (** Tasks that were woken, but that their schedulers have not continued
-          yet. [waits_for] says how long ago they were woken. If that is long,
-          the code that runs in the scheduler blocks, or computes. *)
+      (** Tasks that were woken, but whose schedulers haven't continued them
+          yet. [waits_for] says how long ago they were woken. If this is long,
+          the code in the scheduler blocks, or computes. *)
   running : running list;
-      (** For each thread, the task that it began or resumed last, unless a task
-          has begun to wait in that thread since. If a loop stands still, this
-          is the task that blocks it, or one that ran just before that task. At
-          most 256 threads are remembered. *)
+      (** For each thread, the task it began or resumed last, unless a task has
+          begun to wait in the thread since. If a loop stands still, this task
+          blocks it, or one that ran just before this task. At most 256 threads
+          are remembered. *)
 }
 
 val report : unit -> report
-(** [report ()] lists the tasks that wait now.
+(** [report ()] lists the waiting tasks.
 
     You can call it in any thread, in signal handlers, and while other tasks
     begin and end waits. If a task waits all the while, the report has it. The
@@ -290,7 +288,7 @@ val to_string : report -> string
       - : unit = ()
     ]}
 
-    Waits that differ only in the task and the time are shown as one, with the
+    Waits differing only in the task and the time are shown as one, with the
     names of ten tasks. If more than ten others wait alike, but in structures
     with other names or other holders, they are shown as one too. For each
     structure, ten holders are shown. Frames are those of the program, without
@@ -318,23 +316,23 @@ val dump_on_signal : int -> unit
 
     It writes {!to_string} of the {!val-report} to the standard error. This
     works even if all threads wait, when OCaml would call no signal handler. It
-    calls {!keep_waits}. The report can be delayed only by a function in C that
-    keeps OCaml's lock, or a domain that reaches no polling point.
+    calls {!keep_waits}. The report can be delayed only by a C function holding
+    OCaml's lock, or a domain that reaches no polling point.
 
     {b Call it first, in the main thread}, because a thread of the library's own
-    waits for the signal. All other threads have to block the signal, so that it
-    doesn't come to them. From now on the calling thread blocks it, and so do
-    the threads and domains that it starts. (If you call it in another domain
-    than the first, it spawns a domain for that thread, because a thread would
-    keep the caller's domain from ending.)
+    waits for the signal. All other threads have to block the signal, to keep it
+    from coming to them. From now on the calling thread blocks it, and so do the
+    threads and domains it starts. (If you call it in another domain than the
+    first, it spawns a domain for this thread, because a thread would keep the
+    caller's domain from ending.)
 
-    If the program has a handler for the signal, it is not called any more. A
-    thread that unblocks the signal may get it instead. A program that is
-    started by this one, or forked, may block the signal too. The child of a
-    fork reports nothing.
+    If the program has a handler for the signal, it is not called any more. If a
+    thread unblocks the signal, it may get it instead. A program started or
+    forked by this one may block the signal too. The child of a fork reports
+    nothing.
 
     - {b Raises} [Invalid_argument] if another thread does not block the signal.
-      (This is noticed on Linux only, and not for a thread that has not begun.)
+      (This is noticed on Linux only, and not for a thread that hasn't begun.)
     - {b Raises} [Invalid_argument] if there is no such signal, if it cannot be
       blocked ([SIGKILL], [SIGSTOP]), or if the system has no such signals
       (Windows). *)

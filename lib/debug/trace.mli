@@ -1,10 +1,10 @@
-(** Events of OCaml's runtime that say what tasks do. Another process can read
-    them while the program runs, to see which task waits, in which operation,
-    and which task wakes it.
+(** Events of OCaml's runtime about what tasks do. Another process can read them
+    while the program runs, to see which task waits, in which operation, and
+    which task wakes it.
 
     {b Stability}: experimental, may change in any release.
 
-    The command [concord-trace], of the package of that name, shows these
+    The command [concord-trace], of the package of the same name, shows these
     events, and draws a timeline. {{!page-trace}Its page} explains how to read
     them. This module is for programs that read the events themselves:
 
@@ -49,8 +49,7 @@
     ["concord"]. They are in the rings of the runtime, one for each domain, and
     the oldest are lost if no process reads for long. [OCAMLRUNPARAM=e=18] makes
     the rings larger, and [OCAML_RUNTIME_EVENTS_DIR] names the folder of their
-    file. The [lost_events] callback of a reader gets the number of words that
-    it lost.
+    file. A reader's [lost_events] callback gets the number of lost words.
 
     None of these functions suspends. All are safe from any domain and thread.
 
@@ -58,12 +57,12 @@
 
 type task = {
   id : int;
-      (** A number that no other task has. It is the same in all events of the
-          task. If a host does not tell its tasks apart, a task has a new number
-          for each wait. *)
+      (** A number no other task has. It is the same in all events of the task.
+          If a host does not tell its tasks apart, a task has a new number for
+          each wait. *)
   host : string;  (** For example ["eio"], or [""] for a system thread. *)
   name : string;
-      (** The name that {!Concord.Tools.Debug} has too, for example ["task 12"].
+      (** The name used by {!Concord.Tools.Debug} too, for example ["task 12"].
           It is ["a task"] if the host does not tell its tasks apart. It is
           ["an operation"] for an operation of promises, or of a monadic style.
           This is not a task, because it waits by itself, and its caller has
@@ -97,10 +96,10 @@ type event =
   | Woken of {
       wait : int;
       by : task;
-          (** The task that called the resumer. If its scheduler does not tell
-              its tasks apart, it is the task that the scheduler runs in, of the
-              nearest host that does. A timeout is a thread, and so is an event
-              of the operating system. *)
+          (** The task calling the resumer. If its scheduler doesn't tell its
+              tasks apart, it is the task around the scheduler, of the nearest
+              host that does. A timeout is a thread, and so is an event of the
+              operating system. *)
       domain : int;  (** The waker's domain. *)
       suspended_on : int;
           (** The domain on which the task suspended. If the waker's domain is
@@ -108,9 +107,9 @@ type event =
       ago_ns : int;
           (** The nanoseconds between the call of the resumer and this event. *)
     }
-      (** A resumer has resumed a task. Only the resumer that resumed it emits
-          this event, so there is at most one for each wait. There is none if
-          the host cancelled the wait. *)
+      (** A resumer has resumed a task. Only the successful resumer emits this
+          event, so there is at most one for each wait. There is none if the
+          host cancelled the wait. *)
   | Resumed of { wait : int; task : task; domain : int; outcome : outcome }
       (** The task continues. *)
   | Forked of { task : task; parent : task; domain : int; at : string }
@@ -122,13 +121,13 @@ type event =
           - jobs of [Concord_domainslib];
           - code in direct style of [Concord_lwt] or {!Concord.Tools.Monadic}.
 
-          Other hosts fork by themselves, so the first event of such a task is
-          that it waits, or wakes. *)
+          Other hosts fork by themselves, so the first event of such a task is a
+          wait, or a wake. *)
   | Ended of { task : task; domain : int }
       (** A task of a [Forked] event has ended. *)
   | Queue of { name : string; domain : int; length : int }
-      (** The number of tasks that are ready in a scheduler, when one of them
-          suspends. Only [Concord_fifo] emits it. *)
+      (** The number of ready tasks in a scheduler, when one of them suspends.
+          Only [Concord_fifo] emits it. *)
   | Mark of { task : task; domain : int; text : string }
       (** The program called {!mark}. *)
 
@@ -147,19 +146,19 @@ val start : unit -> unit
     they are not started, which makes their file. *)
 
 val stop : unit -> unit
-(** [stop ()] ends the trace. Only the ends of waits that have begun are still
+(** [stop ()] ends the trace. Only the ends of waits in progress are still
     emitted. *)
 
 val is_on : unit -> bool
 (** [is_on ()] is [true] if the program is traced. O(1). *)
 
 val on_signal : int -> unit
-(** [on_signal Sys.sigusr2] makes that signal start the trace, and the next one
+(** [on_signal Sys.sigusr2] makes this signal start the trace, and the next one
     stop it, as [concord-trace --pid] needs.
 
     The trace starts when a thread next runs OCaml code. The trace doesn't have
-    the ends of waits that began before it, nor the forks and ends of tasks
-    whose schedulers and scopes did.
+    the ends of earlier waits, nor the forks and ends of tasks whose schedulers
+    and scopes did.
 
     - {b Cost}: nothing until the first signal.
     - {b Raises} [Invalid_argument] or [Sys_error] as [Sys.set_signal] does. *)
@@ -168,8 +167,8 @@ val add_to :
   Runtime_events.Callbacks.t ->
   (int -> Runtime_events.Timestamp.t -> event -> unit) ->
   Runtime_events.Callbacks.t
-(** [add_to callbacks f] adds [f] to [callbacks], so that [f ring time event] is
-    called for each event of the library that a cursor reads.
+(** [add_to callbacks f] adds [f] to [callbacks], and [f ring time event] is
+    called for each of the library's events read by a cursor.
 
-    The runtime numbers the rings, and they are read one after the other. So
-    events are in order within a ring only. *)
+    The runtime numbers the rings, and they are read one after the other. Events
+    are in order within a ring only. *)

@@ -1,10 +1,10 @@
-(** A blocking operation as a value, so that a task can wait for one of several.
+(** A blocking operation as a value, which lets a task wait for one of several.
 
     {b Stability}: stable, except {!section-authors} ({!make}, {!make_by}),
     which may change in any release.
 
     Each blocking operation [x] of a structure has an event [x_evt]. There are
-    two exceptions. Functions that combine several operations, such as
+    two exceptions. Functions combining several operations, such as
     {!Mutex.protect}, have none. And instead of {!Concord.Lazy.force} there is
     {!Concord.Lazy.await_evt}, which doesn't compute. An event does nothing by
     itself. {!sync} performs it, {!poll} tries it without waiting, and {!select}
@@ -37,14 +37,14 @@
     - {b No bias}. If several alternatives are ready when the choice begins,
       each of them is equally likely. Use {!prefer} for a fixed priority, or
       {!loop} to take turns.
-    - {b Order}. A choice that waits takes its turn in the queue of each
+    - {b Order}. A waiting choice takes its turn in the queue of each
       alternative, as other tasks do. (If a {!Condition.loop_no_mutex_evt} wakes
       it in vain, it goes to the end of its queues.)
     - {b Cancelled} while suspended, a choice performs no alternative.
     - {b Cost}: O(1) for each alternative, and amortised O(1) to withdraw it.
       But in a choice of [n] alternatives, the cost is O(n) for each event of a
-      {!Concord.Barrier}, for each event of a channel that the choice both sends
-      to and receives from, and for each {!wrap_abort} inside another one. *)
+      {!Concord.Barrier}, for each event of a channel the choice both sends to
+      and receives from, and for each {!wrap_abort} inside another one. *)
 
 type +'a t
 (** An operation that returns a value of type ['a] when it is performed. *)
@@ -57,14 +57,14 @@ type 'a event = 'a t
 val sync : 'a t -> 'a
 (** [sync t] performs [t] and returns its value.
 
-    - {b Suspends} while [t] has to wait. Its cancellation, order and cost are
-      those of the operation.
+    - {b Suspends} while [t] has to wait. Cancellation, order and cost are the
+      operation's.
     - {b Raises} [e] if the operation, or a function given to {!wrap}, raises
       [e]. *)
 
 val select : 'a t list -> 'a
 (** [select ts] waits until one of [ts] can be performed, and performs exactly
-    that one. It is [sync (choose ts)].
+    this one. It is [sync (choose ts)].
 
     - {b Suspends} while all of [ts] have to wait.
     - {b Raises} [e] as {!sync}. *)
@@ -95,7 +95,7 @@ val sync_before : float -> 'a t -> 'a option
       given to {!wrap} and {!wrap_abort} suspend, or if {!Condition.wait_evt}
       has to lock its mutex again.
     - {b Cancelled} while suspended, it has not performed [t].
-    - {b Cost}: that of a choice and of a timeout.
+    - {b Cost}: a choice and a timeout.
     - {b Raises} [Invalid_argument] if [seconds] is not a number. *)
 
 (** {1 Building events} *)
@@ -104,40 +104,39 @@ val always : 'a -> 'a t
 (** [always v] is always ready, and its value is [v]. *)
 
 val never : 'a t
-(** [never] is never ready. So [sync never] waits until the host cancels the
-    task.
+(** [never] is never ready. [sync never] waits until the host cancels the task.
 
-    Threads, domains, and the tasks of Domainslib and Async can't be cancelled,
-    so there it waits forever. Only if the whole program has nothing else to do,
+    Threads, domains, and Domainslib and Async tasks can't be cancelled, so
+    there it waits forever. Only if the whole program has nothing else to do,
     the task gets {!Concord.Tools.Suspend.Never_resumed}. *)
 
 val choose : 'a t list -> 'a t
 (** [choose ts] performs exactly one of [ts]. [choose []] is {!never}.
 
-    A closed structure and a failed promise count as ready. So the choice may
-    raise that exception. {!to_result} tells you which alternative raised it.
+    A closed structure and a failed promise count as ready. The choice may then
+    raise its exception. {!to_result} tells you which alternative raised it.
 
     - {b Cost}: O(1), and O(n) to perform a choice of [n] alternatives. *)
 
 val wrap : 'a t -> ('a -> 'b) -> 'b t
 (** [wrap t f] performs [t], and then returns [f v] for its value [v].
 
-    [f] runs in the task that performs the event. If the task suspends in [f]
-    and is cancelled there, [t] has already been performed. *)
+    [f] runs in the task performing the event. If the task suspends in [f] and
+    is cancelled there, [t] has already been performed. *)
 
 val wrap_abort : 'a t -> (unit -> unit) -> 'a t
-(** [wrap_abort t f] is [t], but it calls [f ()] if [t] is not performed. That
-    is the case if another alternative is performed, if the task is cancelled
-    while it waits, or if {!poll} returns [None].
+(** [wrap_abort t f] is [t], but it calls [f ()] if [t] is not performed. It
+    isn't performed if another alternative is performed, if the task is
+    cancelled while it waits, or if {!poll} returns [None].
 
     [f] runs in the same task, after the functions given to {!wrap}, even if one
     of them raises. If several such functions raise, the others still run, and
     then the first exception is raised. *)
 
 val guard : (unit -> 'a t) -> 'a t
-(** [guard f] is the event [f ()], which is created anew for each {!sync},
-    {!select} and {!poll}, in the task that calls them. If [f] raises, they
-    raise too, and no alternative is performed. *)
+(** [guard f] is the event [f ()], created anew for each {!sync}, {!select} and
+    {!poll}, in the calling task. If [f] raises, they raise too, and no
+    alternative is performed. *)
 
 (** {1 Time}
 
@@ -147,10 +146,10 @@ val guard : (unit -> 'a t) -> 'a t
 
     One thread of the main domain serves all timers. It starts with the first
     timeout, or when the program spawns its first domain, and it doesn't delay
-    the end of the program. If the main domain computes, and no task of
-    [Concord_fifo] takes turns there, a timeout may be 50 ms or even 100 ms late
-    (one or two turns of OCaml's threads). If several threads compute there, it
-    may be later.
+    the end of the program. If the main domain computes, and no [Concord_fifo]
+    task takes turns there, a timeout may be 50 ms or even 100 ms late (one or
+    two turns of OCaml's threads). If several threads compute there, it may be
+    later.
 
     The thread needs two descriptors. If the system has no thread or no
     descriptor left, setting the timeout raises [Sys_error] or
@@ -161,9 +160,9 @@ val timeout : float -> unit t
     is ready at once if [seconds] is not positive, and never if it is
     [infinity].
 
-    A timeout that is due competes like any other ready alternative. If you
-    prefer the others, use {!sync_before}, {!prefer} or {!poll}.
-    [sync (timeout seconds)] sleeps.
+    A due timeout competes like any other ready alternative. If you prefer the
+    others, use {!sync_before}, {!prefer} or {!poll}. [sync (timeout seconds)]
+    sleeps.
 
     - {b Raises} [Invalid_argument] if [seconds] is not a number. *)
 
@@ -185,14 +184,14 @@ val new_channel : unit -> 'a channel
 (** [new_channel] is {!Concord.Channel.create}. *)
 
 val send : 'a channel -> 'a -> unit t
-(** [send channel v] gives [v] to a task that performs {!receive}.
+(** [send channel v] gives [v] to a task performing {!receive}.
 
     Both are performed together. Performing it raises {!Concord.Channel.Closed}
     if the channel is closed. Waiting tasks are served in the order in which
     they arrived. *)
 
 val receive : 'a channel -> 'a t
-(** [receive channel] returns the value of a task that performs {!send}.
+(** [receive channel] returns the value of a task performing {!send}.
 
     Both are performed together. Performing it raises {!Concord.Channel.Closed}
     if the channel is closed. *)
@@ -200,10 +199,10 @@ val receive : 'a channel -> 'a t
 (** {1 Priorities, stopping and loops} *)
 
 val prefer : 'a t list -> 'a t
-(** [prefer ts] performs the first of [ts] that is ready.
+(** [prefer ts] performs the first ready one of [ts].
 
-    If none is ready, it waits as {!choose} does, for the one that comes first.
-    In a choice with others, [prefer ts] is as likely as each of them.
+    If none is ready, it waits for the first one to become ready, as {!choose}
+    does. In a choice with others, [prefer ts] is as likely as each of them.
 
     {[
       # let urgent = Mailbox.create () and others = Mailbox.create () in
@@ -221,7 +220,7 @@ val unless : 'stop t -> 'a t -> 'a option t
     [None] if [stop] is performed instead.
 
     If both are ready, it performs [stop] and not [t]. If none is ready, it
-    waits for the one that comes first.
+    waits for the first one to become ready.
 
     For example, a service takes jobs until it is told to stop. The remaining
     jobs stay in the queue:
@@ -271,25 +270,25 @@ val loop : 'a t list -> ('a -> 'b option) -> 'b
     It differs from calling {!select} in each round in two ways:
 
     - {b It takes turns.} Each round tries the alternatives in their order,
-      beginning behind the one that was last found ready. So if there are [n]
-      alternatives, one that is always ready is performed at least once in [n]
-      rounds. The random choices of {!select} don't guarantee that.
+      beginning behind the one last found ready. If there are [n] alternatives,
+      one that is always ready is performed at least once in [n] rounds. The
+      random choices of {!select} don't guarantee this.
     - {b It allocates less.} It examines [ts] once, so a round allocates nothing
       for its alternatives until it has to wait. (A {!guard}, {!timeout} or
       {!at} is created anew for each round. In this case, the others are tried
       first.)
 
     - {b Suspends} in each round where {!select} does, and in [f].
-    - {b Cancelled} while suspended, that round has performed nothing.
+    - {b Cancelled} while suspended, a round has performed nothing.
     - {b Order}: between rounds, the task is in no queue. If a round has to
       wait, the task goes to the end of each queue.
-    - {b Cost}: that of a choice in each round. *)
+    - {b Cost}: a choice in each round. *)
 
 (** {1 Exceptions}
 
-    A choice raises the exception of the alternative that it performed. But the
-    exception doesn't say which alternative that was. For example,
-    {!Concord.Stream.Closed} is the same for all queues. So let each alternative
+    A choice raises the exception of the alternative it performed. But the
+    exception doesn't say which alternative this was. For example,
+    {!Concord.Stream.Closed} is the same for all queues. Let each alternative
     turn its own exceptions into values. (If you only need the end of a queue,
     use [next_evt], which returns [None].)
 
@@ -311,13 +310,13 @@ val loop : 'a t list -> ('a -> 'b option) -> 'b
 
 val wrap_handler : 'a t -> (exn -> 'a) -> 'a t
 (** [wrap_handler t f] is [t], but it returns [f e] if performing [t] raises
-    [e]. [f] runs in the task that performs the event, and may raise.
+    [e]. [f] runs in the task performing the event, and may raise.
 
     - [f] handles the exceptions of the operations in [t], and of the functions
       given to {!wrap} in [t].
-    - [f] doesn't handle the functions given to {!wrap_abort}, nor anything that
-      is raised before an operation is performed. That is the cancellation of a
-      waiting task, or an exception of {!guard}.
+    - [f] doesn't handle the functions given to {!wrap_abort}, nor anything
+      raised before an operation is performed. Examples are the cancellation of
+      a waiting task, or an exception of {!guard}.
     - If a function given to {!wrap} in [t] is cancelled, [f] is called. Check
       {!Concord.Tasks.is_cancelled} there, or put the handler around the
       operation alone.
@@ -334,17 +333,17 @@ val make : ('t, 'x, 'a) Structure_kit.operation -> 't -> 'x -> 'a t
     {!Concord.Tools.Structure_kit.wait} performs it.
 
     While a choice enlists its alternatives, it may find one of them ready. In
-    that case, it withdraws the others. If another task was faster at the ready
-    one, the choice begins again with the same [arg]. A value that a waiter has
-    refused meanwhile must not be lost. So it has to be there for the next
+    this case, it withdraws the others. If another task was faster at the ready
+    one, the choice begins again with the same [arg]. If a waiter has refused a
+    value meanwhile, the value mustn't be lost. It has to be there for the next
     attempt, or go to the next waiter, or be remembered in [arg]. *)
 
 (** How {!make_by} treats an operation whose step returns a ['b] and whose event
     returns an ['a]. *)
 type ('b, 'a) policy =
   | Last : ('a, 'a) policy
-      (** A choice enlists the operation after the others. So it never withdraws
-          it because another one is ready. *)
+      (** A choice enlists the operation after the others. It never withdraws it
+          because another one is ready. *)
   | Finish : ('b -> 'a) -> ('b, 'a) policy
       (** The resumed task calls this function to finish the operation, before
           any function of the user. The function may suspend and raise. *)
@@ -357,8 +356,8 @@ type ('b, 'a) policy =
           time for [n] alternatives. *)
   | Tentative : ('a -> bool) -> ('a, 'a) policy
       (** This is for a structure that has to resume a waiter before it knows
-          whether the operation will be performed. So it may resume the waiter
-          in vain.
+          whether the operation will be performed. It may therefore resume the
+          waiter in vain.
 
           The resumed task calls the function before anything else. If it
           returns [false], the operation was not performed, and the event begins
@@ -382,7 +381,7 @@ val wrap_withdraw : 'a t -> (unit -> unit) -> 'a t
 
     It is for an operation that has to undo something before the user's
     functions run. [f] also runs if an attempt of an operation inside raises,
-    because that operation was chosen but not performed. *)
+    because the operation was chosen but not performed. *)
 
 (** For {!Concord.Tools.Monadic} and [concord-schedulers] only. *)
 
@@ -398,12 +397,11 @@ type 'a simple =
       (** {!sync} of the event, and then the function, which may suspend. *)
 
 val simple : 'a t -> 'a simple option
-(** [simple t] returns the one operation that [t] waits for, and its
-    continuation.
+(** [simple t] returns the one operation [t] waits for, and its continuation.
 
-    It returns [None] for a choice and for other events that only {!sync} can
+    It returns [None] for a choice and for other events only {!sync} can
     perform. See {!Concord.Tools.Monadic}. *)
 
 val rounds : 'a t list -> unit -> 'a
-(** [rounds ts] returns a function that performs one round of {!loop}. Only one
+(** [rounds ts] returns a function to perform one round of {!loop}. Only one
     task at a time may call it. *)

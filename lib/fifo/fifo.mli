@@ -17,10 +17,10 @@
     ]}
 
     You can call {!run} anywhere, for example in a plain thread or domain, in an
-    Eio fiber, in a Domainslib task, or in a task of another [run]. When all of
-    its tasks wait it suspends only the task that called it.
+    Eio fiber, in a Domainslib task, or in a task of another [run]. While all of
+    its tasks wait, it suspends only the calling task.
 
-    (The scheduler is that of "Effectively Composing Concurrency Libraries",
+    (The scheduler comes from "Effectively Composing Concurrency Libraries",
     sections 3.1, 3.4 and 4, with cancellation. The page
     {{!page-fifo}The FIFO scheduler} explains it.)
 
@@ -28,7 +28,7 @@
     {{!/concord/picos}Picos}. *)
 
 exception Cancelled
-(** In a cancelled task, every operation that suspends raises [Cancelled]. *)
+(** In a cancelled task, every suspending operation raises [Cancelled]. *)
 
 type handle
 (** A task. You can keep a handle after the task has ended, because it is small.
@@ -38,15 +38,15 @@ val run : ?cancellation:[ `Eager | `Lazy ] -> (unit -> 'a) -> 'a
 (** [run f] calls [f] in a new task, and returns its result when all tasks have
     ended.
 
-    These are the new task, and all tasks that it forked, directly or not.
-    (Tasks of {!fork_daemon} are cancelled when the others have ended.)
+    These are the new task, and all tasks it forked, directly or not. (Tasks of
+    {!fork_daemon} are cancelled when the others have ended.)
 
     - {b Suspends} the calling task, whatever its host, while all tasks wait. If
       there is a second domain, [run] spins for up to 70 microseconds before it
       puts a thread or domain to sleep, unless spinning wasn't worth it before.
       If nothing else in the program could resume a task, one of the tasks gets
-      {!Concord.Tools.Suspend.Never_resumed}. An effect that a handler around
-      [run] handles suspends all of the tasks. For example, an operation of Eio
+      {!Concord.Tools.Suspend.Never_resumed}. If a handler around [run] handles
+      an effect, this suspends all of the tasks. For example, an Eio operation
       does so if a fiber called [run]. To Eio all tasks are one fiber, so
       switches or [Eio.Fiber.first] of two of them must not overlap.
     - {b Turns}. While tasks are always ready, the other tasks of the host run
@@ -55,29 +55,29 @@ val run : ?cancellation:[ `Eager | `Lazy ] -> (unit -> 'a) -> 'a
       cancels all tasks, waits for them, and re-raises the host's exception. (In
       an Eio fiber this needs [concord-eio]. Without it [run] can't suspend the
       cancelled fiber again, so it blocks the domain while the tasks unwind.)
-    - {b Cost} grows with nesting. Each [run] that is called in a task of
-      another [run] waits as a task of the loop around it. So while no task of
-      the innermost loop is ready, resuming one costs one more suspension for
-      each level. So does an effect that a handler around all of them handles.
-    - {b Signals}. If a handler or a finaliser raises, for example that of
-      [Sys.catch_break], its exception may be raised in a task or end [run]. See
-      the page on {{!/concord/threads}threads}.
+    - {b Cost} grows with nesting. A [run] inside a task of another [run] waits
+      as a task of the loop around it. While no task of the innermost loop is
+      ready, resuming one therefore costs one more suspension for each level. So
+      does an effect handled around all of them.
+    - {b Signals}. If a handler or a finaliser raises, for example the handler
+      of [Sys.catch_break], its exception may be raised in a task or end [run].
+      See the page on {{!/concord/threads}threads}.
     - {b Raises} [e] if [f] raised [e], after the other tasks were cancelled and
       have ended.
     - {b Raises} [e] if a task raised [e] and no task called {!join} on it. The
-      backtrace is that of the task. Such an exception also cancels the other
-      tasks, as soon as no task is ready to run, and otherwise after 256 to 512
-      turns of other tasks. So you see a failure even if all others wait for the
-      task that failed, or are always busy. If you join a task much later, fork
-      it with {!fork_promise}. (A turn that follows a fork hardly counts, so you
-      can fork tens of thousands of tasks before you join the first.)
+      backtrace is the task's. Such an exception also cancels the other tasks,
+      as soon as no task is ready to run, and otherwise after 256 to 512 turns
+      of other tasks. You see a failure even if all others wait for the failed
+      task, or are always busy. If you join a task much later, fork it with
+      {!fork_promise}. (A turn after a fork hardly counts, so you can fork tens
+      of thousands of tasks before you join the first.)
     - {b Raises} {!Cancelled} if the first task was cancelled, even if [f]
       returned.
 
-    {b Cancellation} is [`Eager] by default. Then a suspended task that is
-    cancelled becomes the last of the ready tasks, and is unwound in its next
+    {b Cancellation} is [`Eager] by default. Then a suspended task, when it is
+    cancelled, becomes the last of the ready tasks, and is unwound in its next
     turn. With [`Lazy] (section 4.3 of the paper) cancelling only marks the
-    task. It becomes ready when an operation that would have resumed it arrives,
+    task. It becomes ready when an operation arrives that would have resumed it,
     or when no other task is ready, and at the latest after 256 turns of other
     tasks.
 
@@ -85,8 +85,8 @@ val run : ?cancellation:[ `Eager | `Lazy ] -> (unit -> 'a) -> 'a
     of cancelling. Until the task is unwound, its waiter stays in the queue, and
     counts wherever mere presence does. For example, a cancelled writer keeps
     the readers behind it out of a [Rwlock], and functions like [Mvar.waiters]
-    count it. So a structure keeps the live waiters, and those whose tasks were
-    cancelled in the last 256 turns. *)
+    count it. A structure therefore keeps the live waiters, and those whose
+    tasks were cancelled in the last 256 turns. *)
 
 (** {2 Tasks} *)
 
@@ -100,22 +100,22 @@ val fork : (unit -> unit) -> handle
     - {b Raises} [Invalid_argument] outside {!run}. *)
 
 val fork_promise : (unit -> 'a) -> 'a Promise.t
-(** [fork_promise f] forks a task that fills the promise with [f ()].
+(** [fork_promise f] forks a task to fill the promise with [f ()].
 
-    If [f] raises, the promise fails with that exception, even if it is
+    If [f] raises, the promise fails with its exception, even if it is
     {!Cancelled}, and the exception counts as observed. If you have resolved the
     promise before, the result is dropped. Otherwise [fork_promise] is like
     {!fork}. *)
 
 val fork_daemon : (unit -> unit) -> handle
-(** [fork_daemon f] is {!fork} for a task that does not keep its scope from
+(** [fork_daemon f] is {!fork} for a task that doesn't keep its scope from
     ending.
 
     The daemon is cancelled when the body of the scope, or the first task of
-    {!run}, and all other tasks that were forked there have ended. These include
-    tasks that a daemon has forked by {!fork}. {!run}, and {!Scope.run}, return
-    when the daemon has been unwound. A daemon may also end by itself. If it
-    raises, it has failed like any other task.
+    {!run}, and all other tasks forked there have ended. These include tasks
+    forked by a daemon with {!fork}. {!run}, and {!Scope.run}, return when the
+    daemon has been unwound. A daemon may also end by itself. If it raises, it
+    has failed like any other task.
 
     {[
       # Concord_fifo.run (fun () ->
@@ -127,7 +127,7 @@ val fork_daemon : (unit -> unit) -> handle
     ]}
 
     On other hosts, call {!Concord.Scope.cancel} at the end of the body to end
-    the tasks that run beside it.
+    the tasks running beside it.
 
     - {b Raises} [Invalid_argument] outside {!run}. *)
 
@@ -136,7 +136,7 @@ val yield : unit -> unit
 
     - {b Suspends} the caller until then.
     - {b Cancelled}, it raises {!Cancelled}.
-    - {b Order}. The caller continues after the tasks that are ready now.
+    - {b Order}. The caller continues after the ready tasks.
     - {b Cost}: O(1).
     - {b Raises} [Invalid_argument] outside {!run}. *)
 
@@ -151,17 +151,16 @@ val cancel : handle -> unit
 (** [cancel h] asks the task [h] to stop.
 
     The task gets {!Cancelled} where it waits, and again in every operation in
-    which it suspends later, until it ends. A task that was already resumed
-    keeps the outcome of that operation. If the task has ended, [cancel] does
-    nothing.
+    which it suspends later, until it ends. If a task was already resumed, it
+    keeps its operation's outcome. If the task has ended, [cancel] does nothing.
 
     If you cancel the first task of a {!run}, all of its tasks are cancelled,
     and {!run} raises {!Cancelled} when they have ended. This holds even if the
     first task does not suspend again, and if it has ended before the others.
 
     - {b Suspends} never. Any task, thread or domain may call it. From another
-      thread the request is passed to the scheduler, and a resumption that comes
-      earlier wins.
+      thread the request is passed to the scheduler, and an earlier resumption
+      wins.
     - {b Cost}: O(1), or O(n) for the first task of [n] tasks and scopes. *)
 
 val join : handle -> unit
@@ -172,7 +171,7 @@ val join : handle -> unit
     - {b Suspends} until [h] has ended.
     - {b Cancelled} while suspended, it raises the host's exception. [h]
       continues.
-    - {b Order}. Tasks that wait for [h] continue in the order of their arrival.
+    - {b Order}. Tasks waiting for [h] continue in the order of their arrival.
     - {b Cost}: O(1). Cancelling takes amortised O(1).
     - {b Raises} [e] if [h] raised [e], with its backtrace.
     - {b Raises} [Invalid_argument] if [h] is the calling task. *)
@@ -181,8 +180,8 @@ val join_evt : handle -> unit Event.t
 (** [join_evt h] is the event of {!join}.
 
     Use it to choose among the ends of several tasks, or between an end and
-    another event. A task counts as joined only if its end was the alternative
-    that was chosen.
+    another event. A task counts as joined only if its end was the chosen
+    alternative.
 
     {[
       # Concord_fifo.run (fun () ->
@@ -199,11 +198,11 @@ val protect : (unit -> 'a) -> 'a
 (** [protect f] is [f ()], during which no cancellation is delivered to the
     calling task, as in {!Concord.Tasks.protect}.
 
-    Scopes that are made inside are protected with it. If a cancellation comes
-    meanwhile, the first suspension after [protect] raises it.
+    Scopes made inside are protected with it. If a cancellation comes meanwhile,
+    the first suspension after [protect] raises it.
 
     - {b Suspends} only where [f] does.
-    - {b Cost}: that of one effect.
+    - {b Cost}: one effect.
     - {b Raises} [e] if [f] raises [e]. *)
 
 (** Groups of tasks that end together.

@@ -2,13 +2,13 @@
 
     {b Stability}: stable, and frozen. What the documentation of these modules
     shows will not be removed or changed in any version, except for
-    {!Event.section-authors}, which is experimental. So you don't need an upper
+    {!Event.section-authors}, which is experimental. You don't need an upper
     bound in your opam file. Functions may be added.
 
     You write a library, for example a client of a database. Its tasks have to
-    wait for each other, and you don't want to decide for your users whether
-    that is a fiber of Eio, a task of [Lwt_direct] or a thread. For example,
-    this is a lookup that is computed once, while others wait for it:
+    wait for each other, and you don't want to decide for your users whether a
+    task is an Eio fiber, an [Lwt_direct] task or a thread. For example, this
+    lookup is computed once, while others wait for it:
 
     {[
       # open Concord_core
@@ -35,9 +35,9 @@
       - : int = 42
     ]}
 
-    These modules are those of [Concord], so a program that uses both can pass a
-    [Concord.Mutex.t] to your library. Your library links no adapter. The
-    program links one for each library that it uses, such as [concord-eio]. In a
+    These modules are the same as in [Concord], so a program using both can pass
+    a [Concord.Mutex.t] to your library. Your library links no adapter. The
+    program links one for each library it uses, such as [concord-eio]. In a
     program of threads and domains none is needed.
     {{!/concord-core/index}The package's page} says what it depends on. *)
 

@@ -50,13 +50,14 @@
     ]}
 
     The page {{!page-schedulers}for authors of schedulers} shows a program with
-    callbacks, which can't suspend a task, that gets all structures in 20 lines.
+    callbacks, which can't suspend a task, and which gets all structures in 20
+    lines.
 
     No operation is written twice. A single operation waits as
     {!Structure_kit.wait} does, but by the style's means. Other code runs in
     direct style under a handler. When it suspends, the handler makes a promise
-    of the rest of the code. So order, cancellation and cost are those of the
-    direct operation.
+    of the rest of the code. Order, cancellation and cost are the direct
+    operation's.
 
     See also the pages on {{!/concord/lwt}Lwt} and {{!/concord/async}Async}.
 
@@ -66,11 +67,11 @@ module type Style = Promises.Style
 (** A library of promises. *)
 
 module type Style_with_wait = Promises.Style_with_wait
-(** A library of promises that also tells when a wait was cancelled too late,
-    gives way to others, and waits for one operation faster. *)
+(** A promise library that also tells when a wait was cancelled too late, gives
+    way to others, and waits for one operation faster. *)
 
 module type S = Style.S
-(** The structures in that style. *)
+(** The structures in this style. *)
 
 (** [Make (Style)] has the structures in the style [Style], as [Safe] above. *)
 module Make (Style : Style) : S with type 'a promise := 'a Style.t

@@ -11,24 +11,24 @@ module type S = sig
 
       If [f] suspends, [direct] returns at once, and the rest of [f] runs when
       the operation has been resumed. Other tasks run meanwhile. If [f] raises,
-      the promise fails with that exception.
+      the promise fails with its exception.
 
       - {b Cancelled} while it waits, [f] gets the host's exception. It gets it
         again in each operation that has to wait from then on, except in
         {!Concord.Tasks.protect}. If the operation was resumed just before, it
         is undone, for example by giving its item back. If it can't be undone,
-        or if the cancellation comes in [protect], the next operation that has
-        to wait raises it. If there is none, the promise has the value of
-        [f ()]. (With [Make] that cancellation is lost, unless the style's
-        library repeats it.) *)
+        or if the cancellation comes in [protect], the next waiting operation
+        raises it. If there is none, the promise has the value of [f ()]. (With
+        [Make] this cancellation is lost, unless the style's library repeats
+        it.) *)
 
   val sync : 'a Event.t -> 'a promise
   (** [sync event] performs [event], like {!Concord.Event.sync}. Functions of
       {!Concord.Event.wrap} run as in {!direct}. *)
 
   val select : 'a Event.t list -> 'a promise
-  (** [select events] performs exactly one of [events], the first that can be
-      performed, like {!Concord.Event.select}. The others lose nothing. *)
+  (** [select events] performs exactly one of [events], the first one to become
+      ready, like {!Concord.Event.select}. The others lose nothing. *)
 
   val sync_before : float -> 'a Event.t -> 'a option promise
   (** [sync_before seconds event] performs [event] and returns [Some] of its
@@ -41,13 +41,13 @@ module type S = sig
 
   (** {2 The structures}
 
-      Each structure has all of its functions. Functions that may have to wait
-      return a promise here, which is resolved at once if they need not wait. A
-      function argument whose result is a promise may wait.
+      Each structure has all of its functions. Blocking functions return a
+      promise here, which is resolved at once if they need not wait. A function
+      argument whose result is a promise may wait.
 
-      On the page of a structure, the functions that return a promise come last,
-      under the heading "Operations that return a promise". The text before that
-      heading is that of the direct module, for example {!Concord.Promise}, with
+      On a structure's page, functions returning a promise come last, under the
+      heading "Operations that return a promise". The text before this heading
+      comes from the direct module, for example {!Concord.Promise}, with
       examples in direct style.
 
       If a promise is {b cancelled} while it is pending, the operation has
@@ -127,7 +127,7 @@ module type S = sig
         is put back. *)
   end
 
-  (** A value that is computed once, when a task first needs it. *)
+  (** A value computed once, when a task first needs it. *)
   module Lazy : sig
     (** @inline *)
     include module type of struct
@@ -262,7 +262,7 @@ module type S = sig
     include Queues.S with type 'a promise := 'a promise and type 'a t := 'a t
   end
 
-  (** Messages that every subscriber receives.
+  (** Messages delivered to every subscriber.
 
       {[
         # let news = Broadcast.create () in
@@ -282,7 +282,7 @@ module type S = sig
     val send : 'a t -> 'a -> unit promise
     (** [send t v] sends [v].
 
-        It waits only with the limit [Wait], while a subscription is that far
+        It waits only with the limit [Wait], while a subscription is this far
         behind. It fails with {!Closed} if [t] is closed. *)
 
     val send_seq : 'a t -> 'a Seq.t -> unit promise
@@ -295,9 +295,9 @@ module type S = sig
         ended as soon as the promise of [f s] is resolved. *)
 
     val receive : 'a subscription -> 'a promise
-    (** [receive s] returns the next value that [s] has not seen, and waits for
-        it. It fails with {!Closed} after the last one, and with {!Lagged} if
-        values were dropped before. *)
+    (** [receive s] returns the next value [s] hasn't seen, and waits for it. It
+        fails with {!Closed} after the last one, and with {!Lagged} if values
+        were dropped before. *)
 
     (** @inline *)
     include
@@ -306,7 +306,7 @@ module type S = sig
          and type 'a t := 'a subscription
   end
 
-  (** A value that changes, and tasks that wait for the next change.
+  (** A changing value, and tasks waiting for the next change.
 
       {[
         # let limit = Watch.create 10 in
@@ -329,7 +329,7 @@ module type S = sig
         is not [since]. It fails with {!Closed} after the last one. *)
   end
 
-  (** A condition variable that carries a value. *)
+  (** A condition variable with a value. *)
   module Bvar : sig
     (** @inline *)
     include module type of struct
@@ -339,7 +339,7 @@ module type S = sig
     (** {1:promises Operations that return a promise} *)
 
     val wait : 'a t -> 'a promise
-    (** [wait t] returns the next value that is broadcast. *)
+    (** [wait t] returns the next broadcast value. *)
   end
 
   (** Mutual exclusion.
@@ -411,9 +411,8 @@ module type S = sig
         - {b Cancelled}, it fails when it has locked the mutex again. If it had
           been signalled, it passes the signal on, to the task that has waited
           longest then. This differs from {!Condition.wait}, because the promise
-          may have no other wait that could raise the cancellation. (It does so
-          after a broadcast too, which may wake a task that began to wait
-          later.) *)
+          may have no other wait to raise the cancellation. (It does so after a
+          broadcast too, which may wake a task whose wait began later.) *)
 
     val wait_no_mutex : t -> unit promise
     (** [wait_no_mutex t] waits for the next wake-up, like

@@ -3,10 +3,10 @@
 
     {b Stability}: experimental, may change in any release.
 
-    The main function of a service runs until another task closes the structures
-    that it reads from. {!run} closes them when a promise is resolved, for
-    example that of a signal ({!Signal.once}), and bounds the time that the rest
-    may take.
+    A service's main function runs until another task closes the structures it
+    reads from. For a graceful shutdown, {!run} closes them when a promise is
+    resolved, for example the promise of a signal ({!Signal.once}), and bounds
+    the time the rest may take.
 
     {[
       # let jobs = Mailbox.create ()
@@ -53,24 +53,24 @@ val run :
     resolved or [main] has ended.
 
     Each function of [close] is called once in any case. If one raises, the
-    others are called nevertheless. When the time is over, the function that
-    waits is cancelled. The functions after it are still called, and are
-    cancelled where they wait. So put functions that need not wait, such as
-    {!Stream.close}, first.
+    others are called nevertheless. When the time is over, the waiting function
+    is cancelled. The functions after it are still called, and are cancelled
+    where they wait. Put functions that need not wait, such as {!Stream.close},
+    first.
 
     If [main] or a function of [close] can't be cancelled (see {!Tasks}), or is
     in {!Tasks.protect}, [run] waits longer than [grace].
 
     - {b Suspends} until all have ended.
-    - {b Cancelled}, it cancels [main]. The functions of [close] that were not
-      called yet are called, and are cancelled where they wait. Then the host's
-      exception is raised. If the calling task was cancelled before, [main] may
-      not be called at all, but the functions of [close] are.
+    - {b Cancelled}, it cancels [main]. The remaining functions of [close] are
+      called, and are cancelled where they wait. Then the host's exception is
+      raised. If the calling task was cancelled before, [main] may not be called
+      at all, but the functions of [close] are.
     - {b Order}. [main] begins first.
-    - {b Cost}: that of {!Scope.run}, of a task, and of {!Tasks.with_timeout}.
+    - {b Cost}: a {!Scope.run}, a task, and a {!Tasks.with_timeout}.
     - {b Raises} the exception of [main], unless [main] was cancelled because
       the time was over. It is raised after the functions of [close] have been
       called, and their exceptions are lost then.
     - {b Raises} [Invalid_argument] if [grace] is negative or not a number. It
-      may be [0.], which cancels all that wait, or [infinity], which cancels
-      nothing. *)
+      may be [0.], which cancels every waiting task, or [infinity], which
+      cancels nothing. *)

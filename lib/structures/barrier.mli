@@ -32,8 +32,8 @@ type t
 (** A barrier. *)
 
 val create : ?name:string -> int -> t
-(** [create n] returns a barrier that lets tasks through in groups of [n].
-    Reports call it by its [name], and say how many tasks are missing.
+(** [create n] returns a barrier for groups of [n]. Reports call it by its
+    [name], and say how many tasks are missing.
 
     - {b Raises} [Invalid_argument] if [n] is less than 1. *)
 
@@ -43,32 +43,31 @@ val await : t -> unit
     - {b Suspends} until the last of [n] tasks arrives, which doesn't suspend.
     - {b Cancelled} while suspended, the task has not arrived, so another one
       has to take its place. But a cancelled task counts until it is unwound. If
-      the last task arrives before that, the others go through without the
+      the last task arrives before then, the others go through without the
       cancelled one. Once the group has gone through, all of its other tasks
       return normally, even if they are cancelled immediately afterwards.
     - {b Order}: groups form in the order in which tasks arrived, and the tasks
-      of a group continue in that order. In a program with several domains, a
+      of a group continue in this order. In a program with several domains, a
       task spins before it sleeps. If the last task then arrives on another
-      domain, a spinning task continues before those of its scheduler that are
-      asleep.
+      domain, a spinning task continues before the sleeping ones of its
+      scheduler.
     - {b Cost}: O(1), but O(n) for the last task. If tasks were cancelled, it
       may be O(n) for others too. Cancelling a wait takes amortised O(1) time.
 
     If [n] is 2, a task never goes through alone. The last one then asks the
-    other, and waits if that one is cancelled, even if it isn't unwound yet. *)
+    other, and waits if the other is cancelled, even if it isn't unwound yet. *)
 
 val await_evt : t -> unit Event.t
 (** [await_evt t] is the event of {!await}.
 
     The task counts as arrived while it waits for the event. If a choice
     performs another alternative, the task leaves the barrier at once. But if
-    the last task arrives just at that moment, the others may go through without
-    it, as if it were cancelled. So if a task tries again after a timeout, its
+    the last task arrives just at this moment, the others may go through without
+    it, as if it were cancelled. If a task tries again after a timeout, its
     group may have gone through already. The task counts only once, even if the
     barrier is in the choice several times.
 
-    - {b Cost}: that of {!await}, and O(k) more in a choice of [k] alternatives.
-*)
+    - {b Cost}: as {!await}, and O(k) more in a choice of [k] alternatives. *)
 
 val parties : t -> int
 (** [parties t] is the number given to {!create}. *)

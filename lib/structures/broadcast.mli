@@ -1,4 +1,4 @@
-(** Messages that every subscriber receives.
+(** Messages delivered to every subscriber.
 
     {b Stability}: stable.
 
@@ -15,10 +15,10 @@
     ]}
 
     All subscriptions see the values in the same order, whichever tasks sent
-    them. The broadcast keeps a value for each subscription that has not
-    received it yet, as long as the subscription is referenced. A value that no
-    subscription will receive is garbage-collected. {!send} doesn't suspend,
-    unless you set the {{!type-limit}limit} [Wait].
+    them. The broadcast keeps a value for each subscription that hasn't received
+    it yet, as long as the subscription is referenced. A value is
+    garbage-collected if no subscription will receive it. {!send} doesn't
+    suspend, unless you set the {{!type-limit}limit} [Wait].
 
     The {{!/concord/rules}rules of all structures} hold.
 
@@ -38,16 +38,16 @@ type limit =
   | Drop_oldest of int
       (** [Drop_oldest n] keeps the last [n] values, even if all subscriptions
           have received them, and drops older ones. While tasks are sending, a
-          slow subscription may still receive values that are about to be
-          dropped, at most one for each of these tasks. *)
+          slow subscription may still receive values about to be dropped, at
+          most one for each of these tasks. *)
   | Wait of int
-      (** [Wait n] suspends {!send} while there are [n] values that some
-          subscription has not received. If there is no subscription, values are
-          sent to no task, at once.
+      (** [Wait n] suspends {!send} while there are [n] values some subscription
+          hasn't received. If there is no subscription, values are sent to no
+          task, at once.
 
-          You have to end each subscription by {!unsubscribe}, because a lost
-          one blocks the senders forever. In that case, a report
-          ([CONCORD_DEBUG]) shows tasks that wait in [Broadcast.send], and the
+          You have to end each subscription with {!unsubscribe}, because a lost
+          one blocks the senders forever. In this case, a report
+          ([CONCORD_DEBUG]) shows tasks waiting in [Broadcast.send], and the
           number of subscriptions. *)
 
 val create : ?name:string -> ?limit:limit -> unit -> 'a t
@@ -69,11 +69,11 @@ val send : 'a t -> 'a -> unit
     - {b Cost}: O(1), however many subscriptions there are, but O(n) if tasks
       wait in [n] of them. [Drop_oldest] adds an allocation and two
       compare-and-sets. With [Wait], each receive adds one compare-and-set, and
-      the last subscription that receives the value needs a second one.
+      the last subscription to receive the value needs a second one.
 
     If [send] has suspended, it may return a moment before other domains see
-    [v]. So {!try_receive} may miss [v] briefly, and a subscription that is
-    created then may still receive [v].
+    [v]. For this reason, {!try_receive} may miss [v] briefly, and a
+    subscription created then may still receive [v].
 
     - {b Raises} {!Closed} if [t] is closed. *)
 
@@ -82,7 +82,7 @@ val try_send : 'a t -> 'a -> bool
     would suspend.
 
     It also returns [false] while another domain is sending the values of
-    waiting senders, or is receiving the value that makes room.
+    waiting senders, or is receiving the value to make room.
 
     - {b Raises} {!Closed} if [t] is closed. *)
 
@@ -102,10 +102,9 @@ type 'a subscription
 (** A position in the sequence of values. *)
 
 val subscribe : 'a t -> 'a subscription
-(** [subscribe t] returns a subscription that receives all values sent from now
-    on.
+(** [subscribe t] returns a subscription to all values sent from now on.
 
-    You don't need to end it, unless [t] has the limit [Wait]. In that case, use
+    You don't need to end it, unless [t] has the limit [Wait]. In this case, use
     {!with_subscription}. *)
 
 val with_subscription : 'a t -> ('a subscription -> 'b) -> 'b
@@ -118,24 +117,23 @@ val with_subscription : 'a t -> ('a subscription -> 'b) -> 'b
 val unsubscribe : 'a subscription -> unit
 (** [unsubscribe s] ends [s], with or without a limit.
 
-    From then on, tasks that receive from [s] get {!Closed}, and so do tasks
-    that are waiting in [s]. The broadcast keeps no values for [s], and senders
+    From then on, tasks receiving from [s] get {!Closed}, and so do tasks
+    already waiting in [s]. The broadcast keeps no values for [s], and senders
     don't wait for it. A second call does nothing.
 
-    - {b Cost}: O(n) for [n] tasks that wait in [s]. With [Wait], add the number
-      of values that [s] has not received, and of senders that are resumed. *)
+    - {b Cost}: O(n) for [n] tasks waiting in [s]. With [Wait], add the number
+      of values [s] hasn't received, and of resumed senders. *)
 
 (** {1 Receiving} *)
 
 exception Lagged of int
 (** [Lagged n] reports that a subscription has missed [n] values. It is raised
-    once, and then the subscription continues with the oldest value that is
-    kept.
+    once, and then the subscription continues with the oldest value still kept.
 
-    That value is dropped next. So a reader that was too slow should catch up,
-    for example by {!drain}. If it receives only one value for each that is
-    sent, it misses a value each time. When printed, the exception names the
-    broadcast as {!Closed} does. *)
+    This value is dropped next. If a reader was too slow, it should catch up,
+    for example with {!drain}. If it receives only one value for each one sent,
+    it misses a value each time. When printed, the exception names the broadcast
+    as {!Closed} does. *)
 
 val receive : 'a subscription -> 'a
 (** [receive s] returns the next value. If several tasks receive from one
@@ -144,9 +142,9 @@ val receive : 'a subscription -> 'a
     - {b Suspends} until there is a value.
     - {b Raises} {!Closed} if there is no value left, and the broadcast is
       closed.
-    - {b Raises} {!Lagged} once if values were dropped that [s] had not
-      received. A waiting task can get it too, if other tasks send more values
-      than the limit before it is served. *)
+    - {b Raises} {!Lagged} once if values were dropped before [s] received them.
+      A waiting task can get it too, if other tasks send more values than the
+      limit before it is served. *)
 
 val try_receive : 'a subscription -> 'a option
 (** [try_receive s] returns the next value, or [None] if there is none or other
@@ -161,9 +159,9 @@ val receive_evt : 'a subscription -> 'a Event.t
     and {!Lagged} as {!receive} does. *)
 
 val drain : 'a subscription -> 'a list
-(** [drain s] removes all values that are there for [s] at once and returns
-    them, the first one first. It returns [[]] where {!try_receive} would return
-    [None] or raise {!Closed}.
+(** [drain s] removes all values present for [s] at once and returns them, the
+    first one first. It returns [[]] where {!try_receive} would return [None] or
+    raise {!Closed}.
 
     - {b Raises} {!Lagged} as {!receive} does. *)
 
@@ -175,9 +173,9 @@ include Reader.S with type 'a t := 'a subscription
 
 (** {1:slow A limit for slow subscriptions}
 
-    Without a limit, a subscription that is never read makes the broadcast keep
-    all values. With the limit [Drop_oldest], it drops old values instead. A
-    subscription that missed some of them is told how many:
+    Without a limit, an unread subscription makes the broadcast keep all values.
+    With the limit [Drop_oldest], it drops old values instead. A subscription
+    with missed values is told how many:
 
     {[
       # let prices = Broadcast.create ~limit:(Drop_oldest 2) ()
@@ -222,7 +220,7 @@ include Reader.S with type 'a t := 'a subscription
 
     With [Wait], each subscription counts until it is ended. If a reader stops
     without ending its subscription, for example because it raised an exception,
-    the senders wait forever. That is so even after the subscription was
+    the senders wait forever. They do so even after the subscription was
     garbage-collected. {!with_subscription} always ends the subscription. *)
 
 (** {1 Closing} *)
@@ -231,9 +229,9 @@ val close : 'a t -> unit
 (** [close t] marks the end of [t].
 
     From then on, {!send} raises {!Closed}. Every subscription still receives
-    the values that were sent before. After the last one, receiving raises
-    {!Closed} too. Tasks that wait to send raise {!Closed}, and their values are
-    not sent. A second call does nothing. *)
+    the values sent before. After the last one, receiving raises {!Closed} too.
+    Waiting senders raise {!Closed}, and their values aren't sent. A second call
+    does nothing. *)
 
 val is_closed : 'a t -> bool
 (** [is_closed t] is [true] once {!close} was called. *)
@@ -241,7 +239,7 @@ val is_closed : 'a t -> bool
 (** {1 Inspecting} *)
 
 val waiters : 'a subscription -> int
-(** [waiters s] is the number of tasks that wait in [s], for diagnosis. *)
+(** [waiters s] is the number of tasks waiting in [s], for diagnosis. *)
 
 val senders : 'a t -> int
-(** [senders t] is the number of tasks that wait to send, for diagnosis. *)
+(** [senders t] is the number of tasks waiting to send, for diagnosis. *)

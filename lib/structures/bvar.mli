@@ -1,11 +1,11 @@
-(** A condition variable that carries a value and needs no mutex.
+(** A condition variable with a value, and without a mutex.
 
     {b Stability}: stable.
 
-    A broadcast variable gives a value to the tasks that are waiting at that
-    moment. It keeps nothing for tasks that come later. If later tasks should
-    see the value too, use a {!Promise}, an {!Concord.Mvar}, a {!Concord.Watch}
-    or a {!Concord.Broadcast}.
+    A broadcast variable gives a value to the tasks waiting at this moment. It
+    keeps nothing for later tasks. If later tasks should see the value too, use
+    a {!Promise}, an {!Concord.Mvar}, a {!Concord.Watch} or a
+    {!Concord.Broadcast}.
 
     {[
       # let news : string Bvar.t = Bvar.create ()
@@ -53,7 +53,7 @@ val wait_evt : 'a t -> 'a Event.t
     taken another alternative, {!signal} gives the value to the next task.
 
     A choice begins to wait for it after its other alternatives. If the choice
-    also has a {!Condition.loop_no_mutex_evt}, and that event woke the task in
+    also has a {!Condition.loop_no_mutex_evt}, and this event woke the task in
     vain, it may miss a value. {!Concord.Event.poll} never performs it. *)
 
 val waiters : 'a t -> int

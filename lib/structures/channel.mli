@@ -3,8 +3,8 @@
 
     {b Stability}: stable.
 
-    Use a channel if the sender should know that its value was received. These
-    are the channels of {!Concord.Event}, for tasks of any hosts, with everyday
+    Use a channel if the sender should know its value was received. These are
+    the channels of {!Concord.Event}, for tasks of any hosts, with everyday
     functions, and you can close them.
 
     {[
@@ -34,14 +34,14 @@ val create : ?name:string -> unit -> 'a t
 (** {1 Sending} *)
 
 val send : 'a t -> 'a -> unit
-(** [send t v] gives [v] to a task that receives from [t].
+(** [send t v] gives [v] to a task receiving from [t].
 
     - {b Suspends} until a task receives [v].
     - {b Raises} {!Closed} if [t] is closed before a task received [v]. *)
 
 val try_send : 'a t -> 'a -> bool
-(** [try_send t v] gives [v] to a task that waits to receive, and returns
-    [true]. If no task waits, it returns [false].
+(** [try_send t v] gives [v] to a task waiting to receive, and returns [true].
+    If no task waits, it returns [false].
 
     - {b Raises} {!Closed} if [t] is closed. *)
 
@@ -59,14 +59,14 @@ val send_seq : 'a t -> 'a Seq.t -> unit
 (** {1 Receiving} *)
 
 val receive : 'a t -> 'a
-(** [receive t] returns a value that another task sends.
+(** [receive t] returns a value sent by another task.
 
     - {b Suspends} until a task sends a value.
     - {b Raises} {!Closed} if [t] is closed before a task sent a value. *)
 
 val try_receive : 'a t -> 'a option
-(** [try_receive t] returns the value of a task that waits to send, or [None] if
-    no task waits.
+(** [try_receive t] returns the value of a waiting sender, or [None] if no task
+    waits to send.
 
     - {b Raises} {!Closed} if [t] is closed. *)
 
@@ -79,8 +79,8 @@ val receive_evt : 'a t -> 'a Event.t
 *)
 
 val drain : 'a t -> 'a list
-(** [drain t] receives a value from each task that waits to send, the first one
-    first. It returns [[]] if there are none, even if [t] is closed. *)
+(** [drain t] receives a value from each waiting sender, the first one first. It
+    returns [[]] if there are none, even if [t] is closed. *)
 
 include Reader.S with type 'a t := 'a t
 (** @inline *)
@@ -90,8 +90,8 @@ include Reader.S with type 'a t := 'a t
 val close : 'a t -> unit
 (** [close t] marks the end of [t].
 
-    Sending and receiving then raise {!Closed}, also in tasks that are waiting.
-    A second call does nothing. *)
+    Sending and receiving then raise {!Closed}, also in waiting tasks. A second
+    call does nothing. *)
 
 val is_closed : 'a t -> bool
 (** [is_closed t] is [true] once {!close} was called. *)

@@ -45,8 +45,8 @@ val create : unit -> t
 val wait : t -> Mutex.t -> unit
 (** [wait t mutex] unlocks [mutex], waits for a signal, and locks [mutex] again.
 
-    It doesn't miss a signal that is sent after [mutex] was unlocked. Signals
-    and [mutex] are both given in the order in which tasks arrived.
+    It doesn't miss a signal sent after [mutex] was unlocked. Signals and
+    [mutex] are both given in the order in which tasks arrived.
 
     - {b Suspends} until the signal, and then while [mutex] is locked.
     - {b Cancelled} before the signal, it has consumed no signal. It locks
@@ -57,13 +57,13 @@ val wait : t -> Mutex.t -> unit
       delivered at the next suspension.
     - {b Raises} [Sys_error] if [mutex] is not locked.
 
-    In Eio without [concord-eio] nothing protects. So if [mutex] isn't free, a
-    cancelled fiber raises without the lock.
+    In Eio without [concord-eio] nothing protects. If [mutex] isn't free, a
+    cancelled fiber then raises without the lock.
 
-    In a program with several domains, a task that is already cancelled when it
-    calls [wait] may first unlock [mutex], if no task is waiting for it. Then
-    another task may hold [mutex] meanwhile, and if a signal comes at once,
-    [wait] returns normally. *)
+    In a program with several domains, a task already cancelled when it calls
+    [wait] may first unlock [mutex], if no task is waiting for it. Then another
+    task may hold [mutex] meanwhile, and if a signal comes at once, [wait]
+    returns normally. *)
 
 val signal : t -> unit
 (** [signal t] wakes the task that has waited longest, if there is one. You can
@@ -101,30 +101,30 @@ val wait_evt : t -> Mutex.t -> unit Event.t
 
     - [mutex] is locked again whichever alternative is performed, and also if
       the task is cancelled. This happens before the functions given to
-      {!Concord.Event.wrap} run. So a choice may end later than its timeout,
-      while other tasks hold [mutex].
+      {!Concord.Event.wrap} run. While other tasks hold [mutex], the choice may
+      therefore end later than its timeout.
     - No other alternative may wait with the same mutex, or lock it.
     - {!Concord.Event.poll} never performs it.
-    - If the choice also has a {!loop_no_mutex_evt}, and that event woke the
-      task in vain, a signal may have come meanwhile. So the choice may perform
-      [wait_evt] without a signal.
+    - If the choice also has a {!loop_no_mutex_evt}, and this event woke the
+      task in vain, a signal may have come meanwhile. The choice may then
+      perform [wait_evt] without a signal.
     - {b Raises} [Sys_error] if [mutex] is not locked when the event is
       performed.
     - {b Raises} [Invalid_argument] if one choice has two such alternatives of
       the same mutex. *)
 
 val waiters : t -> int
-(** [waiters t] is the number of tasks that wait for a signal, for diagnosis.
+(** [waiters t] is the number of tasks waiting for a signal, for diagnosis.
 
-    A cancelled task counts until it is unwound. A task that is in the function
-    of {!loop_no_mutex} may count. *)
+    A cancelled task counts until it is unwound. A task in the function of
+    {!loop_no_mutex} may count. *)
 
 (** {1:no_mutex Without a mutex}
 
-    Use these functions if the state is an [Atomic], so that it needs no mutex.
-    First change the state, and then call {!broadcast}. If any one of the
-    waiting tasks can use the change, {!signal} is enough. You can do both in
-    any domain.
+    Use these functions if the state is an [Atomic], which needs no mutex. First
+    change the state, and then call {!broadcast}. If any one of the waiting
+    tasks can use the change, {!signal} is enough. You can do both in any
+    domain.
 
     {[
       # let stock = Atomic.make 0 and delivered = Condition.create ()
@@ -149,12 +149,12 @@ val loop_no_mutex : t -> (unit -> 'a option) -> 'a
     [v]. After each [None] it waits for a wake-up, and then calls [f] again.
 
     It misses no wake-up, because the task enters the queue of [t] {e before} it
-    calls [f]. If a wake-up comes while [f] runs, [f] is called again. So [f] is
+    calls [f]. If a wake-up comes while [f] runs, [f] is called again. [f] is
     called once, and once more after each wake-up, as in [Eio.Condition].
 
-    A task doesn't use up a signal that it doesn't need. If a signal may have
-    come after [f] found its value, or before [f] raised, the signal goes to the
-    next task.
+    A task doesn't use up a signal it doesn't need. If a signal may have come
+    after [f] found its value, or before [f] raised, the signal goes to the next
+    task.
 
     - {b Suspends} while [f ()] is [None], and where [f] does.
     - {b Cancelled} while suspended, also in [f], it raises the host's exception
@@ -171,16 +171,16 @@ val loop_no_mutex_evt : t -> (unit -> 'a option) -> 'a Event.t
     Here [f] must be short, and must neither suspend nor perform an effect. A
     choice also calls [f] where it may not wait, and twice after a wake-up in
     vain. Once [f] has returned [Some v] or raised [e], no other alternative is
-    performed. If [f] raised [e], performing the event raises [e], so that
+    performed. If [f] raised [e], performing the event raises [e], where
     {!Concord.Event.wrap_handler} and {!Concord.Event.to_result} see it. *)
 
 val wait_no_mutex : t -> unit
 (** [wait_no_mutex t] waits for the next wake-up. Tasks are woken in the order
-    in which they arrived, together with all others that wait for [t].
+    in which they arrived, together with all others waiting for [t].
 
-    It misses wake-ups that come before it has begun to wait. So one that comes
-    just before the call, after you checked the state, is lost. If you wait for
-    a state, use {!loop_no_mutex}.
+    It misses wake-ups from before it has begun to wait. If one comes just
+    before the call, after you checked the state, it is lost. If you wait for a
+    state, use {!loop_no_mutex}.
 
     - {b Suspends} until the wake-up. *)
 
@@ -188,5 +188,5 @@ val wait_no_mutex_evt : t -> unit Event.t
 (** [wait_no_mutex_evt t] is the event of {!wait_no_mutex}.
 
     A choice begins to wait for it after its other alternatives. If the choice
-    also has a {!loop_no_mutex_evt}, and that event woke the task in vain, it
+    also has a {!loop_no_mutex_evt}, and this event woke the task in vain, it
     may miss a wake-up. {!Concord.Event.poll} never performs it. *)

@@ -41,12 +41,12 @@ val count_down : t -> unit
     - {b Raises} [Invalid_argument] if [t] is open. *)
 
 val count_up : t -> unit
-(** [count_up t] raises the count by one, so that [t] opens after one more call
-    of {!count_down}.
+(** [count_up t] raises the count by one, and [t] opens after one more call of
+    {!count_down}.
 
-    For example, a server stops after all connections have ended. The loop that
-    accepts them holds one count itself until it has accepted the last one. So
-    the latch can't open while connections may still come. Count up before you
+    For example, a server stops after all connections have ended. The accepting
+    loop holds one count itself until it has accepted the last one. This keeps
+    the latch from opening while connections may still come. Count up before you
     fork the task, and not in the task, because the latch might open before the
     task runs.
 
@@ -91,7 +91,7 @@ val is_open : t -> bool
 (** [is_open t] is [true] if the count is zero. *)
 
 val count : t -> int
-(** [count t] is the number of calls of {!count_down} that are missing. *)
+(** [count t] is the number of missing calls of {!count_down}. *)
 
 val waiters : t -> int
 (** [waiters t] is the number of waiting tasks, for diagnosis. *)

@@ -2,8 +2,8 @@
 
     {b Stability}: stable.
 
-    It is a drop-in for Stdlib's [Mutex], but a task that has to wait blocks
-    only itself, and not its thread.
+    It is a drop-in for Stdlib's [Mutex], but waiting blocks only the task, and
+    not its thread.
 
     {[
       # let mutex = Mutex.create ()
@@ -14,10 +14,10 @@
 
     Unlike Stdlib's, a mutex doesn't know its owner, because tasks of all hosts
     may use it, and remembering the owner would cost more than locking and
-    unlocking. So any task may unlock it. If a task locks its own mutex, it
-    waits until another task unlocks it, where Stdlib's mutex raises
-    [Sys_error]. Only if nothing in the whole program can unlock it, the task
-    gets {!Concord.Tools.Suspend.Never_resumed}. To find such mistakes, see
+    unlocking. Any task may unlock it. If a task locks its own mutex, it waits
+    until another task unlocks it, where Stdlib's mutex raises [Sys_error]. Only
+    if nothing in the whole program can unlock it, the task gets
+    {!Concord.Tools.Suspend.Never_resumed}. To find such mistakes, see
     {!section-owners}. A mutex isn't poisoned if the function of {!protect}
     raises.
 
@@ -33,14 +33,14 @@ type t
 
 val create : unit -> t
 (** [create ()] returns an unlocked mutex. Because this is Stdlib's signature,
-    you name a mutex by {!Concord.Tools.Debug.val-name}. *)
+    you name a mutex with {!Concord.Tools.Debug.val-name}. *)
 
 val create_in_order : unit -> t
 (** [create_in_order ()] returns an unlocked mutex at which newcomers never
     overtake, even if a thread is asleep ({!section-sleeping}).
 
-    So threads may be ten times slower or more. Even if no task waits, locking
-    and unlocking it takes several times as long. *)
+    In return, threads may be ten times slower or more. Even if no task waits,
+    locking and unlocking it takes several times as long. *)
 
 (** {1 Locking} *)
 
@@ -85,17 +85,17 @@ val waiters : t -> int
 (** {1:sleeping Overtaking threads that are asleep}
 
     Waking a sleeping thread takes microseconds, and all other tasks would have
-    to wait meanwhile. So if the first waiting task is in such a thread, itself
-    or as a loop, {!unlock} wakes the thread and leaves the mutex unlocked until
-    the thread comes. Other tasks may lock the mutex before it, and overtake the
-    tasks behind it too.
+    to wait meanwhile. If the first waiting task is in such a thread, itself or
+    as a loop, {!unlock} therefore wakes the thread and leaves the mutex
+    unlocked until the thread comes. Other tasks may lock the mutex before it,
+    and overtake the tasks behind it too.
 
     - At most 100 locks overtake it, and none later than a millisecond after it
       was first woken. If it finds the mutex locked, it becomes the first of the
-      queue again, but the count and the time go on.
-    - After that, the mutex is kept for it while it is on its way, or is handed
-      to it directly if it waits. So if it takes long to wake, because other
-      code of its domain computes, the others wait for it.
+      queue again, but the count and the time continue.
+    - Afterwards, the mutex is kept for it while it is on its way, or is handed
+      to it directly if it waits. If it takes long to wake, because other code
+      of its domain computes, the others wait for it.
     - Alternatives of a choice are never woken in vain.
 
     {!Semaphore}, {!Concord.Rwlock} and {!Concord.Mvar} do the same. If you need
@@ -109,14 +109,14 @@ val waiters : t -> int
 
     - If a task locks its own mutex, it gets [Sys_error], with the place where
       it locked the mutex.
-    - If a task unlocks a mutex that another task has locked, the mistake is
-      reported on standard error, but the mutex is unlocked.
+    - If a task unlocks a mutex locked by another task, the mistake is reported
+      on standard error, but the mutex is unlocked.
     - If a task waits for a mutex whose owner has ended, this is reported too,
       once the garbage collector has noticed the end.
 
     On hosts that can't tell their tasks apart, {!lock} may suspend for a moment
     longer to find the owner, and so does a {!protect} inside another one. In
-    [block] of {!Concord.Tools.Suspend.suspend}, the owner is the task that runs
+    [block] of {!Concord.Tools.Suspend.suspend}, the owner is the task running
     around it. *)
 
 (**/**)
@@ -127,7 +127,7 @@ val unlock_step : unit -> Permits.state -> (Permits.state, unit) Step.t
 val word : t -> Permits.t
 
 val not_permitted : exn
-(** The exception that {!unlock} raises if the mutex is not locked. *)
+(** {!unlock} raises this exception if the mutex isn't locked. *)
 
 val owners : t -> Holder.t list
 

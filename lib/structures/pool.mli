@@ -1,12 +1,12 @@
-(** A pool of resources that many tasks share, such as database connections or
+(** A pool of resources shared by many tasks, such as database connections or
     buffers.
 
     {b Stability}: experimental, may change in any release.
 
-    A pool creates a resource when a task needs one and none is idle, but at
-    most [n] of them. If all are in use, the next task waits until one is
-    returned. Tasks of any hosts and domains can share the pool. (It isn't a
-    pool of domains. For that, see [Domainslib.Task].)
+    A pool creates resources on demand, up to a limit of [n]. If all are in use,
+    the next task waits until one is returned. Tasks of any hosts and domains
+    can share the pool. (It isn't a pool of domains. For domains, see
+    [Domainslib.Task].)
 
     {[
       # let made = ref 0
@@ -25,18 +25,18 @@
       of [make] until [dispose] has returned.
     - {b No resource is lost}, and no waiter loses its turn, if [make],
       [validate], [dispose] or the function given to {!use} raises or is
-      cancelled. If [make] raises, it has to release what it had opened itself.
+      cancelled. [make] must release anything it opened before it raises.
     - {b After a failure}, the pool disposes of the resource, because its state
       is unknown. For example, if a query was cancelled, its answer is still in
       the connection. With [keep_after] you name exceptions that leave the
       resource intact.
-    - {b Reuse} is last in, first out. So the most recently used resource is
-      used next, and the others stay idle, until their [idle_time] is over.
-    - {b Reports} of waiting tasks name the tasks that hold resources. If all of
-      them wait for each other, that is a deadlock cycle.
+    - {b Reuse} is last in, first out. The most recently used resource is used
+      next, and the others stay idle, until their [idle_time] is over.
+    - {b Reports} of waiting tasks name the tasks holding resources. If all of
+      them wait for each other, a report shows the deadlock cycle.
 
-    The functions given to {!create} and {!use} run in the task that uses the
-    pool, and may suspend. The {{!/concord/rules}rules of all structures} hold.
+    The functions given to {!create} and {!use} run in the task using the pool,
+    and may suspend. The {{!/concord/rules}rules of all structures} hold.
 
     See also the pages on {{!/concord/eio}Eio} and {{!/concord/lwt}Lwt}. *)
 
@@ -65,22 +65,22 @@ val create :
       returns [false], the pool disposes of [v], and calls [make] again for the
       same task. By default, it returns [true].
     - [dispose v] releases [v], for example by closing it. It is called once for
-      each resource that doesn't stay in the pool. It runs in
-      {!Concord.Tasks.protect}, because a cancelled task has to release its
-      resource too. By default, it does nothing.
-    - [keep_after e] returns [true] if a resource can be used again after [e]
-      was raised by the function that used it. It should neither suspend nor
-      raise. By default, it returns [false].
-    - A resource that was idle for [idle_time] seconds, or was made [lifetime]
-      seconds ago, isn't used again, but disposed of. By default, both are
-      [infinity]. No task waits for these times. Each task that gives a resource
-      back disposes of at most one other that is too old. Call {!trim} if the
-      pool may be without users for long. A resource in use is left alone until
-      it is given back.
+      each resource leaving the pool. It runs in {!Concord.Tasks.protect},
+      because a cancelled task has to release its resource too. By default, it
+      does nothing.
+    - [keep_after e] returns [true] if a resource can be used again after its
+      user raised [e]. It should neither suspend nor raise. By default, it
+      returns [false].
+    - After a resource was idle for [idle_time] seconds, or was made [lifetime]
+      seconds ago, it is stale: the pool doesn't use it again, but disposes of
+      it. By default, both are [infinity]. No task waits for these times. When a
+      task gives a resource back, it disposes of at most one other stale one.
+      Call {!trim} if the pool may be without users for long. A resource in use
+      is left alone until it is given back.
 
     {b Time limits} on [make], [validate] and [dispose] belong into these
-    functions, because only they know how to release what is half made. A
-    [dispose] that hangs would keep its task and the resource's slot forever:
+    functions, because only they know how to release what is half made. If
+    [dispose] hangs, it keeps its task and the resource's slot forever:
 
     {[
       # let connect () = "a connection" and close (_ : string) = Event.sync Event.never
@@ -107,15 +107,14 @@ val create :
       or not a number. *)
 
 val use : 'a t -> ('a -> 'b) -> 'b
-(** [use t f] calls [f v] with a resource [v] of [t] that no other task uses
-    meanwhile.
+(** [use t f] calls [f v] with a resource [v] of [t], for exclusive use.
 
     When [f] returns, [v] goes to the first waiting task, or becomes idle. If
     [f] raises, the pool disposes of [v], unless [keep_after] says otherwise. If
     the pool was closed or cleared meanwhile, it always disposes of [v].
 
     To limit the time until the task has a resource, but not the time of [f],
-    use {!use_evt} in {!Concord.Event.sync_before}. If that time should include
+    use {!use_evt} in {!Concord.Event.sync_before}. If the limit should include
     [make], use {!obtain} in {!Concord.Tasks.with_timeout}.
 
     {[
@@ -129,7 +128,7 @@ val use : 'a t -> ('a -> 'b) -> 'b
       [f] and [dispose]. If [f] uses the same pool, it may wait forever.
     - {b Cancelled} while it waits for a resource, it has changed nothing, and
       no other waiter loses its turn. If it is cancelled in [make], [validate]
-      or [f], that function has failed.
+      or [f], the function has failed.
     - {b Order}: waiting tasks are served in the order in which they arrived,
       and newcomers never overtake them. If [make] fails, the first waiting task
       calls [make].
@@ -141,14 +140,14 @@ val use : 'a t -> ('a -> 'b) -> 'b
 val use_evt : 'a t -> ('a -> 'b) -> 'b Event.t
 (** [use_evt t f] is the event of {!use}.
 
-    An alternative that isn't chosen takes no resource. [make], [validate] and
-    [f] run after the choice. In a choice this isn't a bracket: if a signal
-    handler raises just after the choice, the resource stays in use forever. *)
+    An unchosen alternative takes no resource. [make], [validate] and [f] run
+    after the choice. In a choice this isn't a bracket: if a signal handler
+    raises just after the choice, the resource stays in use forever. *)
 
 (** {1 Without a bracket}
 
     Use these where one function can't be the whole use, such as a transaction
-    between two requests, or a result type that decides whether the resource is
+    between two requests, or if a result type decides whether the resource is
     intact. Prefer {!use} elsewhere, because it can't forget the resource. *)
 
 type 'a lease
@@ -175,7 +174,7 @@ val obtain : 'a t -> 'a lease
     - {b Suspends}, is {b cancelled}, has the {b order}, and {b raises} as
       {!use} does until it calls [f].
       [Tasks.with_timeout s (fun () -> obtain t)] loses no resource, because a
-      function that returns isn't cancelled. *)
+      function isn't cancelled once it returns. *)
 
 val obtain_evt : 'a t -> 'a lease Event.t
 (** [obtain_evt t] is the event of {!obtain}. [make] and [validate] run after
@@ -223,15 +222,15 @@ val trim : 'a t -> unit
 (** {1 Closing} *)
 
 val close : 'a t -> unit
-(** [close t] closes [t], so that {!use} raises {!Closed}, also in waiting
-    tasks.
+(** [close t] closes [t], and {!use} raises {!Closed} from then on, also in
+    waiting tasks.
 
     Idle resources are disposed of now, and the others when they are returned.
     If a call of [dispose] raises, the other resources are disposed of all the
     same. A second call does nothing.
 
-    - {b Suspends} in [dispose] only. It doesn't wait for tasks that use
-      resources. For that, call {!await_closed}. *)
+    - {b Suspends} in [dispose] only. It doesn't wait for tasks using resources.
+      For these, call {!await_closed}. *)
 
 val await_closed : 'a t -> unit
 (** [await_closed t] waits until [t] is closed and all its resources were
@@ -260,11 +259,11 @@ val capacity : 'a t -> int
 (** [capacity t] is the number given to {!create}. *)
 
 val size : 'a t -> int
-(** [size t] is the number of resources that exist. It includes those that are
+(** [size t] is the number of existing resources. It includes the ones that are
     idle, in use, being created or being disposed of. *)
 
 val idle : 'a t -> int
-(** [idle t] is the number of resources that no task uses.
+(** [idle t] is the number of unused resources.
 
     - {b Cost}: O(n). *)
 
@@ -274,7 +273,7 @@ val in_use : 'a t -> int
     - {b Cost}: O(n). *)
 
 val waiters : 'a t -> int
-(** [waiters t] is the number of tasks that wait for a resource or for the end,
+(** [waiters t] is the number of tasks waiting for a resource or for the end,
     for diagnosis. *)
 
 (**/**)

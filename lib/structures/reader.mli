@@ -1,7 +1,7 @@
 (** Reading a queue to its end, for {!Stream}, {!Work_queue}, {!Mailbox},
     {!Channel} and the subscriptions of {!Broadcast}. *)
 
-(** A queue that can be closed. *)
+(** A queue with an end. *)
 module type Queue = sig
   type 'a t
 
@@ -36,8 +36,8 @@ module type S = sig
   (** [next t] removes the next item [v] and returns [Some v], or returns [None]
       if [t] is closed and empty.
 
-      It never raises {!Closed}. Tasks that read from [t] are served in the
-      order in which they arrived.
+      It never raises {!Closed}. Tasks reading from [t] are served in the order
+      in which they arrived.
 
       - {b Suspends} while [t] is empty and not closed. *)
 
@@ -48,7 +48,7 @@ module type S = sig
   val iter : ('a -> unit) -> 'a t -> unit
   (** [iter f t] calls [f v] for each item [v], until [t] is closed and empty.
 
-      Each item is removed before [f] is called. So if [f] raises, [iter] raises
+      Each item is removed before [f] is called. If [f] raises, [iter] raises
       too, and the items behind this one stay in [t]. Several tasks may iterate
       over the same [t]. Then each item goes to one of them.
 
@@ -64,9 +64,9 @@ module type S = sig
   (** [to_seq t] is the sequence of the items of [t] until its end.
 
       The sequence is ephemeral, because forcing any part of it calls {!next}.
-      So an item is only removed when it is needed. If you force the same part
+      An item is only removed when it is needed. If you force the same part
       twice, the second time removes and returns another item. ([Seq.once] makes
-      that an error. [Seq.memoize] keeps the items, but only for one task.) *)
+      this an error. [Seq.memoize] keeps the items, but only for one task.) *)
 end
 
 module Make (Queue : Queue) : S with type 'a t := 'a Queue.t

@@ -1,4 +1,4 @@
-(** A lock that either many tasks hold to read, or one task holds to write.
+(** A lock held by many tasks to read, or by one task to write.
 
     {b Stability}: stable.
 
@@ -18,15 +18,14 @@
       - : int option = Some 3
     ]}
 
-    Like a {!Mutex}, the lock doesn't know which tasks hold it. So a task can't
+    Like a {!Mutex}, the lock doesn't know which tasks hold it. A task can't
     lock it twice, and a reader can't become a writer. (A writer can become a
     reader by {!downgrade}.)
 
     While waits are kept ({!Concord.Tools.Debug.keep_waits}), the lock remembers
-    the tasks that lock it, so that reports can name them. This works on hosts
-    that can tell their tasks apart, and in {!read} and {!write} on every host.
-    If one task unlocks for another, the lock knows only the tasks that lock it
-    later.
+    its holders, and reports can name them. This works on hosts that can tell
+    their tasks apart, and in {!read} and {!write} on every host. If one task
+    unlocks for another, the lock knows only its later holders.
 
     The {{!/concord/rules}rules of all structures} hold.
 
@@ -80,11 +79,11 @@ val read_lock : t -> unit
     A cancelled task is never given the lock. But [t] notices the cancellation
     only when the task is unwound. Until then, a cancelled writer keeps out the
     readers behind it, and also makes {!try_read_lock} return [false]. The host
-    decides how soon that is. In Eio and in an eager [Concord_fifo] it is the
-    task's next turn, and in a lazy one it is later. *)
+    decides how soon this happens. In Eio and in an eager [Concord_fifo] it is
+    the task's next turn, and in a lazy one it is later. *)
 
 val write_lock : t -> unit
-(** [write_lock t] locks [t] to write, so that no other task holds it.
+(** [write_lock t] locks [t] to write, and no other task holds it meanwhile.
 
     - {b Suspends} while a task holds [t], and while tasks wait that go first.
 *)
@@ -92,21 +91,21 @@ val write_lock : t -> unit
 val try_read_lock : t -> bool
 (** [try_read_lock t] locks [t] to read and returns [true], or returns [false]
     if {!read_lock} would wait. This includes a writer that goes first, even if
-    it was cancelled and is not unwound yet. *)
+    it was cancelled and isn't unwound yet. *)
 
 val try_write_lock : t -> bool
 (** [try_write_lock t] locks [t] to write and returns [true], or returns [false]
     if {!write_lock} would wait. *)
 
 val read_unlock : t -> unit
-(** [read_unlock t] ends one {!read_lock}, and serves the tasks that can lock
-    [t] now.
+(** [read_unlock t] ends one {!read_lock}, and serves the next tasks, if they
+    can lock [t] now.
 
     - {b Raises} [Sys_error] if no task holds [t] to read. *)
 
 val write_unlock : t -> unit
-(** [write_unlock t] ends a {!write_lock}, and serves the tasks that can lock
-    [t] now.
+(** [write_unlock t] ends a {!write_lock}, and serves the next tasks, if they
+    can lock [t] now.
 
     - {b Raises} [Sys_error] if no task holds [t] to write. *)
 
@@ -133,8 +132,9 @@ val downgrade : t -> unit
     Don't call it in the function of {!write}, because [write] unlocks a writer.
 
     No function turns a reader into a writer. It would have to wait until it is
-    the only reader. If two readers tried that, they would wait for each other
-    forever. Instead, unlock, lock to write, and check again what you have read.
+    the only reader. If two readers tried to upgrade, they would wait for each
+    other forever. Instead, unlock, lock to write, and check again what you have
+    read.
 
     - {b Raises} [Sys_error] if no task holds [t] to write. *)
 
@@ -154,5 +154,5 @@ val waiters : t -> int
 (**/**)
 
 val holders : t -> Holder.t list
-(** [holders t] are the tasks that hold [t], with unknown tasks for those that
-    were not noted. *)
+(** [holders t] are the tasks holding [t], with unknown tasks in place of
+    unnoted ones. *)

@@ -3,9 +3,9 @@
     {b Stability}: stable.
 
     Use a semaphore to limit how many tasks do something at once. These are
-    drop-ins for Stdlib's [Semaphore.Counting] and [Semaphore.Binary], but a
-    task that has to wait blocks only itself, and not its thread. For example,
-    at most two tasks download at once:
+    drop-ins for Stdlib's [Semaphore.Counting] and [Semaphore.Binary], but
+    waiting blocks only the task, and not its thread. For example, at most two
+    tasks download at once:
 
     {[
       # let slots = Semaphore.Counting.make 2
@@ -50,8 +50,8 @@ module Counting : sig
 
   val make_in_order : int -> t
   (** [make_in_order n] does the same as {!make}, but newcomers never overtake,
-      even if a thread is asleep. See {!Concord.Mutex.create_in_order} for what
-      that costs. *)
+      even if a thread is asleep. See {!Concord.Mutex.create_in_order} for the
+      costs. *)
 
   (** {1 One permit} *)
 
@@ -83,8 +83,8 @@ module Counting : sig
 
   (** {1 Several permits at once}
 
-      For example, a service may hold 1 MB of requests. So it has a semaphore
-      with 1,000,000 permits, and each request takes a permit for each byte.
+      For example, a service may hold 1 MB of requests. It has a semaphore with
+      1,000,000 permits, and each request takes a permit for each byte.
 
       {[
         # let bytes = Semaphore.Counting.make 1_000_000
@@ -94,9 +94,9 @@ module Counting : sig
         - : bool = false
       ]}
 
-      A call takes all of its permits together, or none. So two tasks that need
-      two permits each don't end up with one each, waiting for each other. You
-      may release the permits together, one by one, or from several tasks.
+      A call takes all of its permits together, or none. Two tasks that need two
+      permits each therefore don't end up with one each, waiting for each other.
+      You may release the permits together, one by one, or from several tasks.
 
       Each function raises [Invalid_argument] if [n] is negative. If [n] is 0,
       the task waits for its turn as others do, and takes nothing. *)
@@ -104,12 +104,12 @@ module Counting : sig
   val acquire_n : t -> int -> unit
   (** [acquire_n t n] takes [n] permits.
 
-      - {b Suspends} while there are fewer than [n] permits, and while tasks
-        wait that came before. It waits forever if there are never enough
-        permits, because [t] doesn't know how many will be released.
-      - {b Order}: tasks that want fewer permits don't overtake, and neither
-        does {!acquire}. So a large request doesn't starve, but permits may lie
-        idle while it waits. *)
+      - {b Suspends} while there are fewer than [n] permits, and while earlier
+        tasks wait. It waits forever if there are never enough permits, because
+        [t] doesn't know how many will be released.
+      - {b Order}: tasks with smaller requests don't overtake, and neither does
+        {!acquire}. A large request doesn't starve, but permits may lie idle
+        while it waits. *)
 
   val try_acquire_n : t -> int -> bool
   (** [try_acquire_n t n] takes [n] permits and returns [true], or returns
@@ -120,7 +120,7 @@ module Counting : sig
       in their order.
 
       - {b Raises} [Sys_error] if there would be more than [max_int] permits. In
-        that case, it releases none. *)
+        this case, it releases none. *)
 
   val with_permits : t -> int -> (unit -> 'a) -> 'a
   (** [with_permits t n f] takes [n] permits, calls [f ()], and releases them
@@ -135,7 +135,7 @@ module Counting : sig
   (** {1 Inspecting} *)
 
   val get_value : t -> int
-  (** [get_value t] is the number of permits that are available. *)
+  (** [get_value t] is the number of available permits. *)
 
   val waiters : t -> int
   (** [waiters t] is the number of waiting tasks, for diagnosis. *)

@@ -18,11 +18,11 @@
 
     The {{!/concord/rules}rules of all structures} hold.
 
-    An item of a waiting producer goes into the stream as soon as there is room,
-    even before that task runs again. While another task is moving such items,
-    non-blocking operations may miss them briefly. For example, {!try_take} may
-    return [None], {!try_add} may return [false], and {!Closed} may come a
-    moment later. Blocking operations wait for these items.
+    A waiting producer's item goes into the stream as soon as there is room,
+    even before the producer runs again. While another task is moving such
+    items, non-blocking operations may miss them briefly. For example,
+    {!try_take} may return [None], {!try_add} may return [false], and {!Closed}
+    may come a moment later. Blocking operations wait for these items.
 
     See also the pages on {{!/concord/stdlib}Stdlib}, {{!/concord/eio}Eio},
     {{!/concord/lwt}Lwt}, {{!/concord/async}Async} and
@@ -34,27 +34,26 @@ type 'a t
 exception Closed
 (** The structure is closed.
 
-    All structures that can be closed raise the same exception. If a choice has
+    All structures with a [close] raise the same exception. If a choice has
     several of them, use {!next_evt} or {!Concord.Event.to_result} to find out
     which one was closed.
 
     [Printexc.to_string] names the structure that raised it most recently in the
-    printing thread. So print the exception before another structure raises it.
-    The structure has to have a name, or to be created while waits are kept
+    printing thread. Print the exception before another structure raises it. The
+    structure has to have a name, or to be created while waits are kept
     ({!Concord.Tools.Debug.keep_waits}). Otherwise the text is
-    [Concord.Stream.Closed], and says that the other structures raise the same
+    [Concord.Stream.Closed], with a note that other structures raise the same
     exception. If a choice was closed while it waited, no structure is named. *)
 
 val create : int -> 'a t
-(** [create capacity] returns an empty stream that holds at most [capacity]
-    items.
+(** [create capacity] returns an empty stream for at most [capacity] items.
 
     In Lwt, a task may get an item and be cancelled before it continues. The
     item then comes back as the first one and takes no room, so [t] may hold
     more than [capacity] items for a while.
 
-    It uses memory only for the items that are in it. Because this is Eio's
-    signature, you name a stream by {!Concord.Tools.Debug.val-name}.
+    It uses memory only for the items in it. Because this is Eio's signature,
+    you name a stream with {!Concord.Tools.Debug.val-name}.
 
     - {b Raises} [Invalid_argument] if [capacity] is less than 1. *)
 
@@ -83,9 +82,9 @@ val add_seq : 'a t -> 'a Seq.t -> unit
     [add_seq t (to_seq u)] moves all present and future items of [u] into [t].
 
     - {b Suspends} where {!add} and [seq] do.
-    - {b Cancelled} while suspended, the items that were added stay in [t]. If
-      [seq] removes its items from another structure, the item that waits to be
-      added is lost, but no other.
+    - {b Cancelled} while suspended, it leaves the added items in [t]. If [seq]
+      removes its items from another structure, only the item waiting to be
+      added is lost.
     - {b Raises} {!Closed} if [t] is closed before the end of [seq]. *)
 
 (** {1 Taking} *)
@@ -126,9 +125,9 @@ include Reader.S with type 'a t := 'a t
 val close : 'a t -> unit
 (** [close t] marks the end of [t].
 
-    From then on, adding raises {!Closed}, also in tasks that wait to add. The
+    From then on, adding raises {!Closed}, also in tasks waiting to add. The
     items in [t] can still be taken. After the last one, taking raises {!Closed}
-    too, also in tasks that wait to take. A second call does nothing. *)
+    too, also in tasks waiting to take. A second call does nothing. *)
 
 val is_closed : 'a t -> bool
 (** [is_closed t] is [true] once {!close} was called. *)
@@ -145,8 +144,8 @@ val capacity : 'a t -> int
 (** [capacity t] is the capacity given to {!create}. *)
 
 val waiters : 'a t -> int
-(** [waiters t] is the number of tasks that wait to add or to take, for
-    diagnosis. *)
+(** [waiters t] is the number of tasks waiting to add or to take, for diagnosis.
+*)
 
 (**/**)
 

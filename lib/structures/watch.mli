@@ -1,13 +1,13 @@
-(** A value that changes, and tasks that wait for the next change.
+(** A changing value, and tasks waiting for the next change.
 
     {b Stability}: stable.
 
     Use a watch for a configuration, a state or a progress. Readers see the
-    latest value, and may miss the values in between. So nothing is kept for a
-    slow reader. If readers must see all values, use a {!Broadcast}.
+    latest value, and may miss the values in between. Nothing is kept for a slow
+    reader. If readers must see all values, use a {!Broadcast}.
 
-    A reader remembers the {!version} that it saw last and passes it to
-    {!changed}. So it doesn't miss a change that comes between two calls.
+    A reader remembers the {!version} it saw last and passes it to {!changed}.
+    This way, it doesn't miss a change between two calls.
 
     {[
       # let limit = Watch.create 10
@@ -60,7 +60,7 @@ val changed : 'a t -> since:version -> 'a * version
 (** [changed t ~since] waits until the version is no longer [since], and returns
     the latest value and its version.
 
-    A task that had to wait gets the value of the {!set} that resumed it, even
+    If a task had to wait, it gets the value of the {!set} that resumed it, even
     if the value is replaced before the task continues.
 
     - {b Suspends} while the version is [since].

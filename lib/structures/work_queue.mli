@@ -3,10 +3,10 @@
     {b Stability}: experimental, may change in any release.
 
     It is a {!Stream} in which [add] returns a ticket. With the ticket you can
-    withdraw the item, as long as no task has taken it. That frees the item's
-    slot at once. For example, a server queues jobs for slow workers. If a
-    client disconnects, the server withdraws the client's job, because its
-    result is no longer needed.
+    withdraw the item, as long as no task has taken it. The item's slot is free
+    at once. For example, a server queues jobs for slow workers. If a client
+    disconnects, the server withdraws the client's job, because its result is no
+    longer needed.
 
     {[
       # let jobs = Work_queue.create 2
@@ -27,8 +27,8 @@
     The {{!/concord/rules}rules of all structures} hold. But adding, taking and
     withdrawing an item take O(log n) time for [n] items in the queue.
 
-    An item of a waiting producer goes into the queue as soon as there is room,
-    even before that task runs again. While another task is moving such an item,
+    A waiting producer's item goes into the queue as soon as there is room, even
+    before the producer runs again. While another task is moving such an item,
     non-blocking operations may miss it briefly. For example, {!try_take} and
     {!try_add} may return [None], and {!Closed} may come a moment later.
     Blocking operations wait for the item.
@@ -39,14 +39,14 @@ type 'a t
 (** A queue of items of type ['a]. *)
 
 type 'a ticket
-(** A ticket for one item that was added. It doesn't keep the item alive. *)
+(** A ticket for one added item. It doesn't keep the item alive. *)
 
 exception Closed
 (** The same exception as {!Stream.Closed}. *)
 
 val create : ?name:string -> int -> 'a t
-(** [create capacity] returns an empty queue that holds at most [capacity]
-    items. Reports call it by its [name].
+(** [create capacity] returns an empty queue for at most [capacity] items.
+    Reports call it by its [name].
 
     - {b Raises} [Invalid_argument] if [capacity] is less than 1. *)
 
@@ -72,21 +72,21 @@ val withdraw : 'a ticket -> bool
 (** [withdraw ticket] removes the item from the queue and returns [true], or
     returns [false] if the item is no longer there.
 
-    After [true] no task will take the item, and a task that waits to add gets
-    its slot. You can withdraw items from a closed queue as well.
+    After [true] no task will take the item, and a waiting producer gets its
+    slot. You can withdraw items from a closed queue as well.
 
     [false] has several reasons. For example, a task has taken it or is just
     being given it, or the item was already withdrawn or drained. (In one rare
-    case it returns [false] for an item that is taken later. The task that is
-    just being given the item has been cancelled, and no other task waits to
-    take. Then the item stays in the queue.) *)
+    case it returns [false] for an item that is taken later. The task just being
+    given the item has been cancelled, and no other task waits to take. Then the
+    item stays in the queue.) *)
 
 val add_seq : 'a t -> 'a Seq.t -> unit
 (** [add_seq t seq] adds each item of [seq], as {!Stream.add_seq} does. You get
     no tickets.
 
     - {b Suspends} where {!add} and [seq] do.
-    - {b Cancelled} while suspended, the items that were added stay in [t].
+    - {b Cancelled} while suspended, it leaves the added items in [t].
     - {b Raises} {!Closed} if [t] is closed before the end of [seq]. *)
 
 (** {1 Taking} *)
@@ -119,9 +119,9 @@ include Reader.S with type 'a t := 'a t
 val close : 'a t -> unit
 (** [close t] marks the end of [t].
 
-    From then on, adding raises {!Closed}, also in tasks that wait to add. The
+    From then on, adding raises {!Closed}, also in tasks waiting to add. The
     items in [t] can still be taken. After the last one, taking raises {!Closed}
-    too, also in tasks that wait to take. A second call does nothing. *)
+    too, also in tasks waiting to take. A second call does nothing. *)
 
 val is_closed : 'a t -> bool
 (** [is_closed t] is [true] once {!close} was called. *)
@@ -138,5 +138,5 @@ val capacity : 'a t -> int
 (** [capacity t] is the capacity given to {!create}. *)
 
 val waiters : 'a t -> int
-(** [waiters t] is the number of tasks that wait to add or to take, for
-    diagnosis. *)
+(** [waiters t] is the number of tasks waiting to add or to take, for diagnosis.
+*)

@@ -1,11 +1,10 @@
-(** Calls that block their thread.
+(** Blocking calls, in threads of their own.
 
     {b Stability}: experimental.
 
     A call into a database's client library, [Unix.system] or a lookup of a name
-    blocks the thread that makes it, and with it all tasks of a loop. [run]
-    makes such a call in another thread, so that only the calling task is
-    suspended:
+    blocks the calling thread, and with it all tasks of a loop. [run] makes such
+    a call in another thread, which suspends only the calling task:
 
     {[
       # let lookup key = Unix.sleepf 0.001; key * key
@@ -20,9 +19,8 @@
     wait for their turn. Up to 16 idle threads wait for further calls, and no
     thread delays the end of the program or of its domain.
 
-    OCaml runs one thread of a domain at a time. So a call that computes isn't
-    faster here, and slows the caller's loop down. Use {!Workers} for
-    computations. *)
+    OCaml runs one thread of a domain at a time. A computation isn't faster
+    here, and slows the caller's loop down. Use {!Workers} for computations. *)
 
 type t
 (** A pool of threads. *)
@@ -33,8 +31,8 @@ val create : ?name:string -> ?threads:int -> unit -> t
 
     A pool bounds how many calls block at the same time, for example because a
     server accepts only so many connections. Calls that may block for very long
-    should have a pool of their own, so that others don't wait for them. A pool
-    is never released, so create it when your program starts. Reports of
+    should have a pool of their own, to keep others from waiting for them. A
+    pool is never released, so create it when your program starts. Reports of
     {!Concord.Tools.Debug} show [name].
 
     - {b Raises} [Invalid_argument] if [threads] is less than 1. *)
@@ -47,10 +45,11 @@ val run : ?pool:t -> ?signals:bool -> ?drop:('a -> unit) -> (unit -> 'a) -> 'a
     hosts, but then keeps its thread.
 
     {b Signals} are blocked while [f] runs, so no handler interrupts it. A
-    program that [f] starts inherits this, and would ignore [SIGTERM]. So write
-    [~signals:true] if [f] starts one ([Unix.system], [Unix.create_process]).
-    Then the thread blocks the same signals as the task that started it. This
-    costs some microseconds more, and a handler that raises in [f] ends [f].
+    program started by [f] inherits this, and would ignore [SIGTERM]. If [f]
+    starts a program ([Unix.system], [Unix.create_process]), write
+    [~signals:true]. The thread then blocks the same signals as the task that
+    started it. This costs some microseconds more, and if a handler raises in
+    [f], it ends [f].
 
     - {b Suspends} the calling task until [f] has ended.
     - {b Cancelled} while suspended, [run] raises the host's exception at once.
@@ -65,7 +64,7 @@ val run : ?pool:t -> ?signals:bool -> ?drop:('a -> unit) -> (unit -> 'a) -> 'a
       thread takes 30 to 100 us.
     - {b Raises} [e] if [f] raised [e], with its backtrace.
     - {b Raises} the exception of [Thread.create] if the pool has no thread and
-      can't start one. Calls that were waiting for that thread raise it too. *)
+      can't start one. Calls already waiting for this thread raise it too. *)
 
 val submit : ?pool:t -> ?signals:bool -> (unit -> 'a) -> 'a Promise.t
 (** [submit f] starts the same call, and is a promise of its result.
@@ -77,12 +76,12 @@ val threads : t -> int
 (** [threads t] is the number of the pool's threads, idle or not. *)
 
 val waiting : t -> int
-(** [waiting t] is the number of calls that wait for a thread. *)
+(** [waiting t] is the number of calls waiting for a thread. *)
 
 (**/**)
 
-(** For [concord-aio]: the promise, and a function that withdraws the call. That
-    is [true] if the call will never begin. *)
+(** For [concord-aio]: the promise, and a function to withdraw the call. It
+    returns [true] if the call will never begin. *)
 
 val start :
   t ->

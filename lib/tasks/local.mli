@@ -3,8 +3,8 @@
     {b Stability}: experimental.
 
     A request's number, its user, a trace or a deadline should be known wherever
-    code works for that request, without an argument in each function. A [Local]
-    is the key of such a value. The tasks that a task starts have its values, on
+    code works for the request, without an argument in each function. A [Local]
+    is the key of such a value. The tasks a task starts have its values, on
     whatever host they run:
 
     {[
@@ -30,24 +30,24 @@
       - : unit = ()
     ]}
 
-    {b These inherit} the values that their caller has at that moment, and keep
-    them for as long as they run:
+    {b These inherit} the values their caller has at this moment, and keep them
+    for as long as they run:
 
     - tasks of {!Scope} and {!Tasks}, on every host, and of [Concord_fifo];
     - jobs of {!Workers} and [Concord_domainslib];
     - {!Promise.in_thread}, {!Promise.in_domain}, and the functions given to
       {!Promise.on_resolve} and {!Promise.map};
-    - functions that [post] and [call] of the adapters send to a loop;
-    - what the host itself starts, for example fibers of Eio, callbacks of Lwt's
-      promises and jobs of Async.
+    - functions sent to a loop by the adapters' [post] and [call];
+    - whatever the host itself starts, for example Eio fibers, Lwt promises'
+      callbacks and Async jobs.
 
     {b These start without values}: [Thread.create], [Domain.spawn],
-    [Domainslib.Task.async], fibers that Picos spawns outside of a {!Scope}, and
-    tasks of Miou. Give them a {!type-snapshot}.
+    [Domainslib.Task.async], fibers spawned by Picos outside of a {!Scope}, and
+    Miou tasks. Give them a {!type-snapshot}.
 
-    A host that has values of its own for a task, such as Eio's fibers, Lwt's
-    promises and Async's jobs, keeps all values under one key of that kind, if
-    its adapter is linked. So a callback of Lwt has the values of the code that
+    If a host has values of its own for a task, as Eio's fibers, Lwt's promises
+    and Async's jobs do, it keeps all values under one such key, if its adapter
+    is linked. An Lwt callback therefore has the values of the code that
     attached it, even if another task calls it. Other hosts keep them in a
     handler on the task's stack.
 
@@ -66,26 +66,25 @@ val create : unit -> 'a t
 (** [create ()] is a new key. You can call it anywhere. *)
 
 val get : 'a t -> 'a option
-(** [get key] is the value that the calling task has bound to [key], or
-    inherited, or [None].
+(** [get key] is the value the calling task has bound to [key], or inherited, or
+    [None].
 
     You can call it anywhere, also in a callback, which has the values of the
     code that registered it. In a signal handler or a finaliser, it is the value
     of the interrupted task, or [None].
 
     - {b Suspends} never, and raises no exception.
-    - {b Cost}: on {!Concord_fifo} and in fibers of Eio some 50 to 100 ns, on
-      other hosts up to some 350 ns, and O(n) for [n] keys that are bound. *)
+    - {b Cost}: on {!Concord_fifo} and in Eio fibers some 50 to 100 ns, on other
+      hosts up to some 350 ns, and O(n) for [n] bound keys. *)
 
 val with_binding : 'a t -> 'a -> (unit -> 'b) -> 'b
 (** [with_binding key v f] is [f ()], in which [key] is bound to [v].
 
-    Tasks that [f] starts keep the binding, even after [with_binding] has
+    Tasks started by [f] keep the binding, even after [with_binding] has
     returned.
 
     - {b Suspends} only where [f] does.
-    - {b Cost}: that of {!get}, and of a handler on hosts that have no place for
-      values.
+    - {b Cost}: as {!get}, and a handler on hosts without values of their own.
     - {b Raises} [e] if [f] raises [e]. *)
 
 val without_binding : 'a t -> (unit -> 'b) -> 'b

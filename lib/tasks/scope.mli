@@ -2,10 +2,9 @@
 
     {b Stability}: stable.
 
-    Use a scope if a function needs several tasks, but should not leave a task
+    Use a scope if a function needs several tasks, but shouldn't leave a task
     behind. {!run} returns only after all tasks of the scope have ended. Your
-    code doesn't need to know its {e host}, which is the scheduler or thread
-    that runs it.
+    code doesn't need to know its {e host}, the scheduler or thread running it.
 
     {[
       # Scope.run (fun scope ->
@@ -20,14 +19,14 @@
     {1 Which tasks these are}
 
     If the caller's host says how it starts tasks, the scope uses the host's
-    tasks. {!Concord_fifo} does that, and so does Eio with [concord-eio].
+    tasks. {!Concord_fifo} does, and so does Eio with [concord-eio].
 
     On every other host, the scope runs a {!Concord_fifo} inside the calling
     task. (Examples are a thread, a domain, a Domainslib pool, Lwt, and Eio
     without [concord-eio].) Its tasks can wait in all structures, but they take
-    turns, and don't run in parallel. So if one of them calls a blocking
-    operation of the host itself, it delays all of them. While they always have
-    something to do, the host's other tasks run every 10 ms.
+    turns, and don't run in parallel. If one of them calls a blocking operation
+    of the host itself, it delays all of them. While they always have something
+    to do, the host's other tasks run every 10 ms.
 
     {1:values Values that belong to a task}
 
@@ -46,19 +45,18 @@
     }
 
     Without its adapter, a library doesn't know the tasks of a scope. They share
-    one fiber of Eio, or one task of [Lwt_direct], and its values, so
+    one Eio fiber, or one [Lwt_direct] task, and its values, so
     {b a task may see what another one has bound}. The same holds for values
-    that belong to a thread or a domain, such as [Domain.DLS].
+    belonging to a thread or a domain, such as [Domain.DLS].
 
     {1 How a scope ends}
 
     - {b Failure}. A task or the body fails if it raises. The first failure
-      cancels the body and all tasks of the scope. {!run} raises that exception
+      cancels the body and all tasks of the scope. {!run} raises its exception
       with its backtrace, and drops later ones.
-    - {b Cancelled} from outside. If the host cancels the task that called
-      {!run}, all tasks of the scope are cancelled, and {!run} raises the host's
-      exception. If a task fails while it is unwound, {!run} raises that failure
-      instead.
+    - {b Cancelled} from outside. If the host cancels the task in {!run}, all
+      tasks of the scope are cancelled, and {!run} raises the host's exception.
+      If a task fails while it is unwound, {!run} raises its failure instead.
     - {b Hosts without cancellation}, such as threads and Domainslib, never
       cancel the caller. But after a failure, the tasks of the scope are
       cancelled there too, because they are tasks of {!Concord_fifo}. If a host
@@ -84,9 +82,9 @@ val run : (t -> 'a) -> 'a
       then. Other hosts may call it, and raise where a task of the scope waits.
     - {b Cancelled} meanwhile, it cancels the tasks, and raises after they have
       ended.
-    - {b Cost}: on {!Concord_fifo} and Eio, that of asking the host, and of a
-      scope or switch there. On other hosts, that of {!Concord_fifo.run}, which
-      is some microseconds.
+    - {b Cost}: on {!Concord_fifo} and Eio, a question to the host, and a scope
+      or switch there. On other hosts, a {!Concord_fifo.run}, which is some
+      microseconds.
     - {b Raises} [e] if [body] or a task of the scope raises [e].
     - {b Raises} {!Cancelled} if {!cancel} was called, and then [body] was
       cancelled. *)
@@ -109,15 +107,15 @@ val fork : t -> (unit -> unit) -> unit
 
     Call it in the body of [t], in a task of [t], or in a scope inside one of
     them. Other tasks must not call it, because [t] might end meanwhile. If a
-    task of [t] runs a loop of its own, such as [Eio_main.run], the tasks of
-    that loop belong to another host.
+    task of [t] runs a loop of its own, such as [Eio_main.run], the loop's tasks
+    belong to another host.
 
     - {b Suspends} as the host's own function. {!Concord_fifo} lets the other
       ready tasks run.
     - {b Cancelled} meanwhile, it raises the host's exception before [f] is
       called. If [fork] returns, [f] is called, even in a cancelled scope.
     - {b Order}: tasks begin in the order in which one task forks them.
-    - {b Cost}: that of a task of the host.
+    - {b Cost}: one of the host's tasks.
     - {b Raises} [Invalid_argument] if [t] has ended, or if the caller may not
       fork. *)
 
@@ -133,9 +131,9 @@ val fork_promise : t -> (unit -> 'a) -> 'a Promise.t
       - : string = "Ada, 1815"
     ]}
 
-    If [f] raises [e], the promise fails with [e] and its backtrace, but that is
+    If [f] raises [e], the promise fails with [e] and its backtrace, but this is
     not a failure of [t]. If the task is cancelled, the promise fails with
-    {!Cancelled}, which tasks of any host understand. So the promise is always
+    {!Cancelled}, which tasks of any host understand. The promise is always
     resolved. If you resolve it yourself before, the task's outcome is dropped.
 
     - {b Suspends}, and is cancelled, as {!fork}. Order, cost and exceptions are
@@ -158,7 +156,7 @@ val cancel : t -> unit
       - : string = "done"
     ]}
 
-    The tasks that may call {!fork} may also call it. In another domain, Eio
+    Whichever task may call {!fork} may also call it. In another domain, Eio
     raises [Invalid_argument] and does nothing. If [t] was already cancelled,
     has failed or has ended, nothing happens.
 
@@ -172,7 +170,7 @@ type 'a outcome =
   | Returned of 'a  (** The body returned. *)
   | Stopped  (** {!cancel} was called, and then the body was cancelled. *)
   | Unwound of exn * Printexc.raw_backtrace
-      (** The host has cancelled a task of the scope, and only that one. *)
+      (** The host has cancelled a task of the scope, and nothing else. *)
   | Raised of exn * Printexc.raw_backtrace
       (** The host has cancelled the caller. *)
   | Failed of exn * Printexc.raw_backtrace

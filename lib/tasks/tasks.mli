@@ -2,9 +2,9 @@
 
     {b Stability}: stable.
 
-    Your code doesn't need to know its {e host}, which is the scheduler or
-    thread that runs it. Each of these functions returns only after its tasks
-    have ended, so no task is left behind.
+    Your code doesn't need to know its {e host}, the scheduler or thread running
+    it. Each of these functions returns only after its tasks have ended, so no
+    task is left behind.
 
     {[
       # let box = Mvar.create_empty () in
@@ -21,21 +21,21 @@
     {1 What can be cancelled}
 
     If a task fails, the others are cancelled, and the function waits for their
-    end. How long that takes depends on the host.
+    end. How long this takes depends on the host.
 
     - On {!Concord_fifo}, and on Eio with [concord-eio], a task is cancelled
       wherever it waits.
     - On other hosts, the tasks are those of a {!Concord_fifo} inside the
-      calling task. (Examples are threads, domains, pools of Domainslib,
+      calling task. (Examples are threads, domains, Domainslib pools,
       [Lwt_direct], [direct] of Lwt and Async, and Eio without [concord-eio].)
       Operations of this library are cancelled there too. But the host's own
       blocking calls, such as [Unix.sleep], [Task.await] and [Lwt_direct.await],
       can't be cancelled. They also delay the other tasks and timeouts until
       they return.
-    - A host that starts tasks itself but can't cancel them lets them run to
-      their end.
-    - A task that computes, or that is in {!protect}, continues until it next
-      waits outside {!protect}.
+    - If a host starts tasks itself but can't cancel them, they run to their
+      end.
+    - A task that computes, or is in {!protect}, continues until it next waits
+      outside {!protect}.
 
     All functions under "Several functions", "Lists" and "Time", except
     {!sleep}, open a {!Scope}, and these rules hold for them:
@@ -47,7 +47,7 @@
       too. {!Concord_fifo}, and Eio with [concord-eio], call none of the
       functions then. Other hosts may call them, and raise where one of them
       waits.
-    - {b Cost}: that of {!Scope.run}, and of a task for each function but one.
+    - {b Cost}: a {!Scope.run}, and a task for each function but one.
     - {b Raises} [e] if one of the functions raises [e], after the others were
       cancelled and have ended. If several raise, the first exception counts. *)
 
@@ -61,7 +61,7 @@ val all : (unit -> 'a) list -> 'a list
 (** [all fs] runs all functions of the list at once, and returns their values in
     the order of the list.
 
-    They begin in that order. The calling task runs the last one, and the others
+    They begin in this order. The calling task runs the last one, and the others
     run in new tasks.
 
     {[
@@ -71,9 +71,9 @@ val all : (unit -> 'a) list -> 'a list
     ]} *)
 
 val first : ?combine:('a -> 'a -> 'a) -> (unit -> 'a) -> (unit -> 'a) -> 'a
-(** [first f g] runs [f ()] and [g ()] at once, and returns the value of the one
-    that returns first. The other one is cancelled, and [first] waits until it
-    is unwound.
+(** [first f g] runs [f ()] and [g ()] at once, and returns the value of
+    whichever returns first. The other one is cancelled, and [first] waits until
+    it is unwound.
 
     {[
       # let box = Mvar.create_empty () in
@@ -82,7 +82,7 @@ val first : ?combine:('a -> 'a -> 'a) -> (unit -> 'a) -> (unit -> 'a) -> 'a
     ]}
 
     Sometimes both return, because the second one was already resumed when it
-    was cancelled. In that case, the result is [combine v w], where [v] came
+    was cancelled. In this case, the result is [combine v w], where [v] came
     first. By default it is [v], and [w] is lost. If you wait for the first of
     several {e operations}, use {!Event.select} instead. It performs exactly one
     of them, loses nothing and needs no tasks.
@@ -110,11 +110,11 @@ val any : ?combine:('a -> 'a -> 'a) -> (unit -> 'a) list -> 'a
     - {b Raises} [Invalid_argument] if [fs] is empty. *)
 
 val hedge : ?delay:float -> (unit -> 'a) list -> 'a
-(** [hedge ~delay fs] is the value of the first function of [fs] that succeeds.
+(** [hedge ~delay fs] is the value of the first function of [fs] to succeed.
 
-    It calls the first function. If that has failed, or hasn't returned after
-    [delay] seconds, it calls the next one beside it, and so on. Once one has
-    returned, the others are cancelled, and [hedge] waits until they are
+    It calls the first function. If it has failed, or hasn't returned after
+    [delay] seconds, [hedge] calls the next one beside it, and so on. Once one
+    has returned, the others are cancelled, and [hedge] waits until they are
     unwound. By default [delay] is [infinity], so a function is called only if
     the one before has failed. With 0, all are called at once.
 
@@ -128,10 +128,8 @@ val hedge : ?delay:float -> (unit -> 'a) list -> 'a
     - {b Suspends} the calling task until then.
     - {b Cancelled}, it cancels the functions, and raises after they are
       unwound, unless one has returned a value.
-    - {b Cost}: that of {!Scope.run}, and of a task for each function that is
-      called.
-    - {b Raises} the exception of the function that failed first, if all have
-      failed.
+    - {b Cost}: a {!Scope.run}, and a task for each called function.
+    - {b Raises} the first exception, if all functions have failed.
     - {b Raises} [Invalid_argument] if [fs] is empty, or [delay] is negative or
       not a number. *)
 
@@ -147,8 +145,8 @@ val retry :
 
     After the first failure it waits for [delay] seconds (0.1 by default), then
     for twice as long each time, but at most for [most] seconds (10 by default).
-    From each of these times a random part of up to a half is subtracted, so
-    that callers that failed together don't come back together. A failure [e]
+    From each of these times a random part of up to a half is subtracted, to
+    keep callers that failed together from coming back together. A failure [e]
     for which [on e] is [false] isn't tried again, nor is one where the wait
     would end after the caller's deadline ({!with_deadline}). The caller's
     cancellation is never tried again.
@@ -190,9 +188,9 @@ val iter : ?max_tasks:int -> ('a -> unit) -> 'a list -> unit
 
     Once a call has failed, or the caller was cancelled, no other call begins.
     This holds even if [f] computes or ignores its cancellation. (A
-    {!Concord_fifo} inside a task of another host is cancelled when it next
-    waits or lets that host run.) If all calls had begun by then, and each of
-    them returns, [iter] may return normally.
+    {!Concord_fifo} inside another host's task is cancelled when it next waits
+    or lets the host run.) If all calls had begun by then, and each of them
+    returns, [iter] may return normally.
 
     - {b Cost}: while tasks are started, other tasks of the host run after each
       millisecond. If [max_tasks] is less than the length of the list, each call
@@ -212,7 +210,7 @@ val map : ?max_tasks:int -> ('a -> 'b) -> 'a list -> 'b list
 
 val with_timeout : float -> (unit -> 'a) -> 'a option
 (** [with_timeout seconds f] calls [f ()] and returns [Some v], or cancels [f]
-    and returns [None] if that takes longer than [seconds].
+    and returns [None] if the call takes longer than [seconds].
 
     [f] runs in the calling task. If it is cancelled, [with_timeout] returns
     after [f] is unwound.
@@ -230,16 +228,16 @@ val with_timeout : float -> (unit -> 'a) -> 'a option
     If you wait for a single operation, use {!Event.sync_before}, because it
     needs no task.
 
-    If [f] returns, its value is always the result, however late. So nothing is
+    If [f] returns, its value is always the result, however late. Nothing is
     lost if [f] ends at the same moment, or ignores its cancellation. The time
     counts from the call. If [seconds] is not positive, [f] is cancelled where
     it first waits. If it is [infinity], [f] is never cancelled. If [f] has
-    returned in time, [with_timeout] waits without a limit for tasks that [f]
-    forked in the scope by {!Concord_fifo.fork}.
+    returned in time, [with_timeout] waits without a limit for tasks [f] forked
+    in the scope with {!Concord_fifo.fork}.
 
     - {b Cancelled} after [f] has returned, [with_timeout] returns too, and the
       next suspension raises.
-    - {b Cost}: that of {!Scope.run}, of one task and of a timeout.
+    - {b Cost}: a {!Scope.run}, one task and a timeout.
     - {b Raises} [e] if [f] raises [e], even while it is unwound.
     - {b Raises} [Invalid_argument] if [seconds] is not a number. *)
 
@@ -257,20 +255,19 @@ val unless : 'e Event.t -> (unit -> 'a) -> ('a, 'e) result
     [f] runs in the calling task, and is called even if the event can happen at
     once. If [f] returns, its value is always the result, however late, as in
     {!with_timeout}. The event's value is then lost if it has happened at the
-    same moment. So choose an event that takes nothing away, such as
+    same moment. Choose an event that takes nothing away, such as
     {!Promise.await_evt}, {!Watch.changed_evt} or {!Event.timeout}.
 
     - {b Suspends}, is {b cancelled}, and {b raises} as {!with_timeout} does.
     - {b Raises} [e] if the event raises [e]. [f] is cancelled before. *)
 
 val with_deadline : float -> (unit -> 'a) -> 'a option
-(** [with_deadline seconds f] is {!with_timeout}, but [f], and all code that
-    works for it, can ask how much time is left ({!time_left}).
+(** [with_deadline seconds f] is {!with_timeout}, but [f], and all code working
+    for it, can ask how much time is left ({!time_left}).
 
-    The deadline is a value of {!Local}. So it follows the request to jobs,
-    threads and other loops, which cancelling [f] doesn't reach at once. There,
-    a [with_deadline] never ends later than the deadline of the task that it
-    works for:
+    The deadline is a value of {!Local}. It follows the request to jobs, threads
+    and other loops, which cancelling [f] doesn't reach at once. There, a
+    [with_deadline] never ends later than the deadline of the task it works for:
 
     {[
       # Workers.with_workers ~domains:1 (fun workers ->
@@ -283,7 +280,7 @@ val with_deadline : float -> (unit -> 'a) -> 'a option
     ]}
 
     - {b Suspends}, is {b cancelled}, and {b raises} as {!with_timeout} does.
-    - {b Cost}: that of {!with_timeout} and of {!Local.with_binding}. *)
+    - {b Cost}: a {!with_timeout} and a {!Local.with_binding}. *)
 
 val time_left : unit -> float option
 (** [time_left ()] is the number of seconds until the caller's deadline, which
@@ -306,7 +303,7 @@ val time_left : unit -> float option
     ]}
 
     - {b Suspends} never.
-    - {b Cost}: that of {!Local.get}. *)
+    - {b Cost}: a {!Local.get}. *)
 
 val sleep : float -> unit
 (** [sleep seconds] is [Event.sync (Event.timeout seconds)].
@@ -333,16 +330,16 @@ val yield : unit -> unit
     - {b Suspends} the calling task until it runs again.
     - {b Cancelled} meanwhile, it raises the host's exception.
     - {b Order}: on {!Concord_fifo} and Eio, the caller continues after all
-      tasks that are ready.
-    - {b Cost}: that of a suspension. In a Domainslib pool that
-      [concord-domainslib] knows (it was attached, or got a job), that of a job.
+      ready tasks.
+    - {b Cost}: a suspension. In a Domainslib pool known to [concord-domainslib]
+      (it was attached, or got a job), a job.
 
     In other pools, and in Eio without [concord-eio], the thread of the timeouts
-    wakes the task. That takes about 0.1 ms. On the domain that is in
+    wakes the task. This takes about 0.1 ms. On the domain in
     [Domainslib.Task.run] it can take 50 ms, because this domain delays that
     thread. If that thread is faster than the task, the other tasks don't run
-    this time, and a cancelled fiber doesn't learn of it. So yield until
-    something has happened, but don't count the turns. *)
+    this time, and a cancelled fiber doesn't learn of its cancellation. Yield
+    until something has happened, but don't count the turns. *)
 
 (** {1 Cancellation} *)
 
@@ -351,9 +348,8 @@ val protect : (unit -> 'a) -> 'a
     the task is cancelled meanwhile, the first suspension after [protect]
     raises.
 
-    Only the innermost host that supports cancellation delays it. In a
-    Domainslib task, and in an Eio fiber if [concord-eio] isn't linked,
-    [protect] just calls [f].
+    Only the innermost host with cancellation delays it. In a Domainslib task,
+    and in an Eio fiber if [concord-eio] isn't linked, [protect] just calls [f].
 
     - {b Suspends} only where [f] does.
     - {b Cost}: one effect. If the host doesn't know
@@ -368,4 +364,4 @@ val is_cancelled : unit -> bool
     without cancellation.
 
     - {b Suspends} no task, but the host may let other tasks run.
-    - {b Cost}: that of a suspension that continues at once. *)
+    - {b Cost}: a suspension that continues at once. *)

@@ -1,8 +1,8 @@
-(** Domains that compute for tasks of every host.
+(** Domains to compute for tasks of every host.
 
     {b Stability}: experimental, may change in any release.
 
-    If a task of Eio or Lwt computes for long, the other tasks of its loop wait.
+    If an Eio or Lwt task computes for long, the other tasks of its loop wait.
     Instead, let it give the computation to workers, as a {e job}. Only the task
     waits then, and its loop continues.
 
@@ -12,18 +12,18 @@
       - : int = 42
     ]}
 
-    Jobs begin in the order of their submission, each on the first worker that
-    is free. A job may wait in every structure, and for other jobs of the same
-    workers, because its worker runs other jobs meanwhile. Any worker continues
-    it, so after a wait a job may be on another domain.
+    Jobs begin in the order of their submission, each on the first free worker.
+    A job may wait in every structure, and for other jobs of the same workers,
+    because its worker runs other jobs meanwhile. Any worker continues it, so
+    after a wait a job may be on another domain.
 
     A call that blocks the thread keeps its worker, so use {!Promise.in_thread}
     for such calls. If your computation divides itself into many small parts
-    that wait for each other, use a pool of Domainslib, because that is much
-    faster for such parts. {{!/concord/domainslib}Its page} compares the two.
+    that wait for each other, use a Domainslib pool, which is much faster for
+    such parts. {{!/concord/domainslib}Its page} compares the two.
 
     Idle workers sleep. Workers block all signals, so a signal handler never
-    interrupts a job. A process that a job starts inherits that. *)
+    interrupts a job. A process started by a job inherits this. *)
 
 type t
 (** Workers of one call of {!with_workers}. *)
@@ -37,18 +37,18 @@ val with_workers :
     {b The end.} When [f] has returned or raised, [with_workers] waits up to
     [grace] seconds (by default 10) for all jobs. These may submit other jobs.
     If there are jobs left, they are {{!stop}told to stop}, and have [grace]
-    seconds again. Jobs that have not begun fail with {!Cancelled}. Usually no
+    seconds again. Jobs that haven't begun fail with {!Cancelled}. Usually no
     job is left then, and the domains end.
 
     However, OCaml can't end a job that computes and never {!check}s. The
     promise of such a job fails with {!Lost}, and [with_workers] returns. The
     job continues, and its domain ends after it, or when the program exits. With
     [~grace:infinity] no job is lost and no job outlives the call, however long
-    that takes.
+    this takes.
 
     OCaml ends a domain only after all of its threads. If a job has started a
-    thread, for example by {!Promise.in_thread}, [with_workers] waits up to
-    [grace] seconds for that thread as well, and then returns.
+    thread, for example with {!Promise.in_thread}, [with_workers] waits up to
+    [grace] seconds for the thread as well, and then returns.
 
     - {b Suspends} the calling task only, while the domains start, where [f]
       does, and until the jobs have ended. A thread of the calling domain starts
@@ -78,10 +78,10 @@ val run : t -> (unit -> 'a) -> 'a
     - {b Suspends} until the job has ended.
     - {b Cancelled} while suspended, it raises the host's exception at once. If
       the job has not begun, it never will. Otherwise it runs to its end, and
-      its result is dropped. If the caller has to wait for that, use
+      its result is dropped. If the caller has to wait for its end, use
       {!run_stoppable}.
     - {b Order}: jobs begin in the order of their submission.
-    - {b Cost}: that of {!submit}, and of a suspension.
+    - {b Cost}: a {!submit}, and a suspension.
     - {b Raises} [e] if [f] raised [e], with its backtrace.
     - {b Raises} {!Lost} or {!Cancelled} at the end of the workers. *)
 
@@ -94,16 +94,16 @@ val submit : t -> (unit -> 'a) -> 'a Promise.t
     while there are too many, put a {!Semaphore} or a {!Work_queue} before
     [submit].
 
-    - {b Order} is that of {!run}.
+    - {b Order}: as {!run}.
     - {b Cost}: O(1), about a microsecond, and a few more if a worker has to be
       woken. *)
 
 (** {1:stop Jobs that can be told to stop}
 
-    OCaml can't end a computation from outside. A job that waits gets
-    {!Cancelled} when it is told to stop, where it waits, and in its later waits
-    outside of {!Tasks.protect}. A job that computes has a token, and has to
-    check now and then. *)
+    OCaml can't end a computation from outside. A waiting job gets {!Cancelled}
+    when it is told to stop, where it waits, and in its later waits outside of
+    {!Tasks.protect}. A computing job has a token, and has to check it now and
+    then. *)
 
 type token
 (** The token of one job. You can pass it to other domains and threads. *)
@@ -136,13 +136,13 @@ val run_stoppable : t -> (token -> 'a) -> 'a
       and the host's exception is raised at once. Otherwise [run_stoppable]
       waits until the job has ended, so no part of it outlives the call, and
       then raises the host's exception. But if the job returned nevertheless, or
-      raised another exception than {!Cancelled}, that is the result, and the
-      host's exception is raised where the task waits next. A job that neither
-      waits nor checks keeps a cancelled caller waiting.
+      raised another exception than {!Cancelled}, this is the result, and the
+      host's exception is raised where the task waits next. If a job neither
+      waits nor checks, it keeps a cancelled caller waiting.
     - {b Order}, {b cost} and exceptions are those of {!run}. *)
 
 val submit_stoppable : t -> (token -> 'a) -> 'a Promise.t * (unit -> bool)
-(** [submit_stoppable t f] is {!submit}, with a function that cancels the job.
+(** [submit_stoppable t f] is {!submit}, with a function to cancel the job.
 
     If the job has not begun, the function returns [true]. The job never begins,
     and the promise fails with {!Cancelled}. Otherwise the function tells the

@@ -29,7 +29,7 @@
     All tasks of a scheduler run on one thread. Fork them by {!Concord.Scope}
     and {!Concord.Tasks}. They wait in Concord's structures, with tasks of any
     other scheduler, and are cancelled as {!Concord.Scope} and {!Concord.Tasks}
-    say. A forked task is ready, and the task that forked it continues.
+    say. A forked task is ready, and the forking task continues.
 
     While tasks are always ready, the other tasks of the host, in which the
     scheduler runs, run every 10 ms.
@@ -37,9 +37,9 @@
     {{!/concord/policies}Which scheduler for which work} has figures.
 
     A policy has two limits. First, a task runs until it waits or yields, so no
-    policy interrupts a task that computes. Second, no lock knows about
-    priorities. While an urgent task waits for a lock, the task that holds the
-    lock may be behind others. *)
+    policy interrupts a computing task. Second, no lock knows about priorities.
+    While an urgent task waits for a lock, the task holding the lock may be
+    behind others. *)
 
 (** Policies, each of which chooses among ready tasks. You need them only to
     make another policy. {!Make} makes a scheduler of a policy.
@@ -54,7 +54,7 @@
 module Policy : sig
   type reason = Policy.reason =
     | Forked  (** The task has not begun. *)
-    | Resumed  (** The operation that it waited for has completed. *)
+    | Resumed  (** The operation it waited for has completed. *)
     | Yielded
         (** It lets other tasks run first, or another thread resumed it while it
             was about to wait. *)
@@ -70,7 +70,7 @@ module Policy : sig
     (** The data by which the policy orders tasks. *)
 
     val default : priority
-    (** The priority of a task that was given none. *)
+    (** The priority of a task without one. *)
 
     type 'a t
     (** The ready tasks of one run. *)
@@ -80,11 +80,11 @@ module Policy : sig
 
     val add : 'a t -> priority -> reason -> 'a -> unit
     (** [add t priority reason task] adds a task that has become ready, for this
-        reason. If the task has [Yielded], put it behind others, because that is
+        reason. If the task has [Yielded], put it behind others, because this is
         the purpose of {!Concord.Tasks.yield}. *)
 
     val take : 'a t -> 'a option
-    (** [take t] removes the task that runs next. It is [None] only if there is
+    (** [take t] removes the task to run next. It is [None] only if there is
         none. *)
 
     val is_empty : 'a t -> bool
@@ -113,28 +113,29 @@ module type S = sig
   (** [run main] calls [main ()] in a task, and returns or raises its outcome
       after all tasks have ended.
 
-      [priority] is that of the first task, by default the policy's default.
+      [priority] belongs to the first task, and is the policy's default if
+      absent.
 
       Each run has its own tasks. You can call [run] inside a task of another
       scheduler, or of this one.
 
       - {b Suspends} the calling task, whatever its host, while no task is
-        ready. While a task is ready, other tasks of that host don't run.
+        ready. While a task is ready, the host's other tasks don't run.
       - {b Cancelled} while suspended, it cancels its tasks. When they have
         ended, it raises the host's exception.
       - {b Signal handlers}. If a handler raises, all tasks are cancelled, and
         [run] raises the exception when they have ended. If it raises while the
         scheduler handles an effect of a task, this task is not unwound.
-      - {b Raises} {!Concord.Tools.Suspend.Never_resumed} if nothing is left
-        that could resume a task, after all tasks have been cancelled. *)
+      - {b Raises} {!Concord.Tools.Suspend.Never_resumed} if nothing is left to
+        resume a task, after all tasks have been cancelled. *)
 
   val with_priority : priority -> (unit -> 'a) -> 'a
   (** [with_priority p f] is [f ()], with [p] as the priority of the calling
       task until [f] ends.
 
-      Tasks that are forked meanwhile inherit [p] for their whole life. The
-      priority counts from the next time when the task becomes ready, because
-      the calling task continues at once.
+      Tasks forked meanwhile inherit [p] for their whole life. The priority
+      counts from the next time when the task becomes ready, because the calling
+      task continues at once.
 
       - {b Raises} [Invalid_argument] if the caller is not a task of this
         scheduler. *)
@@ -161,10 +162,10 @@ module Fifo : S with type priority = unit
 
 module Lifo : S with type priority = unit
 (** The task that became ready last runs first, whether it was forked or
-    resumed. Tasks that yielded come last, in their order. So a program that
-    forks a tree of tasks goes through the tree in depth, and keeps few tasks
-    alive. This is not fair, because a task waits as long as others keep
-    becoming ready. O(1).
+    resumed. Tasks come last after they have yielded, in their order. A program
+    forking a tree of tasks therefore goes through the tree in depth, and keeps
+    few tasks alive. This is not fair, because a task waits as long as others
+    keep becoming ready. O(1).
 
     {[
       # Concord_policies.Lifo.run @@ fun () ->
@@ -179,7 +180,7 @@ module Levels : S with type priority = int
 (** The task with the lowest number runs first. Among equals, it is the task
     that became ready first. The default is 0. This is not fair, because a task
     waits as long as tasks of lower numbers keep becoming ready. O(log n) for
-    [n] numbers that are in use.
+    [n] numbers in use.
 
     {[
       # Concord_policies.Levels.run @@ fun () ->
@@ -199,9 +200,9 @@ module Deadline : S with type priority = float
 (** The task with the earliest deadline runs first. Among equals, it is the task
     that became ready first. Deadlines are times of any clock, the same for all,
     for example [Unix.gettimeofday]. The default is [infinity]. Nothing happens
-    when a deadline is over, so use {!Concord.Tasks.with_timeout} for that. A
-    task whose deadline stays the same for its whole life runs in the end. O(log
-    n) for [n] deadlines of ready tasks. [run] and [with_priority] raise
+    when a deadline is over, so use {!Concord.Tasks.with_timeout} to end a task.
+    A task whose deadline stays the same for its whole life runs in the end.
+    O(log n) for [n] deadlines of ready tasks. [run] and [with_priority] raise
     [Invalid_argument] if the deadline is [nan].
 
     {[

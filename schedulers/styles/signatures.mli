@@ -1,8 +1,7 @@
-(** The three signatures of the paper, and the operations that they have in
-    common.
+(** The three signatures of the paper, and their common operations.
 
     {!Concord_styles} says how the operations affect the threads of a set. The
-    operations that wait are {!Concord.Mvar.put}, {!Concord.Mvar.take},
+    blocking operations are {!Concord.Mvar.put}, {!Concord.Mvar.take},
     {!Concord.Mailbox.take} and {!Concord.Event.sync}, with the same order, cost
     and exceptions. If a thread is ended while it waits, it has put and taken
     nothing. *)
@@ -29,21 +28,19 @@ module type Boxes = sig
 end
 
 (** Direct style (Figure 4). A thread is an ordinary function. It may use all
-    operations that suspend, those of {!Concord} and those that are built on
-    them.
+    suspending operations, {!Concord}'s own and those built on them.
 
-    You can also call the operations that wait outside threads. *)
+    You can also call the blocking operations outside threads. *)
 module type Direct = sig
   include Boxes
 
   (** {2 Threads} *)
 
   val spawn : (unit -> unit) -> unit
-  (** [spawn f] adds a thread that calls [f ()]. Never waits, O(1). *)
+  (** [spawn f] adds a thread for [f ()]. Never waits, O(1). *)
 
   val yield : unit -> unit
-  (** [yield ()] lets the threads run that are ready now, and then continues.
-      O(1).
+  (** [yield ()] lets the ready threads run, and then continues. O(1).
 
       - {b Raises} [Invalid_argument] outside threads. ([Threads.yield] lets
         other system threads run instead.)
@@ -58,15 +55,15 @@ module type Direct = sig
       - {b Raises} {!Concord_styles.Ended} always. *)
 
   val start : unit -> unit
-  (** [start ()] runs the threads that were spawned, until none is left.
+  (** [start ()] runs the spawned threads, until none is left.
 
       - {b Suspends} the calling task while all threads wait.
       - {b Cancelled} then, it ends the threads, and raises the host's
         exception.
       - {b Raises} [e] if a thread raised [e].
       - {b Raises} [Invalid_argument] if a thread of this style calls it.
-      - {b Raises} {!Concord_styles.Deadlock} if threads are left that nothing
-        could resume. *)
+      - {b Raises} {!Concord_styles.Deadlock} if threads are left and nothing
+        could resume them. *)
 
   val stop : unit -> unit
   (** [stop ()] ends all threads of the set, the calling one by an exception.
@@ -100,12 +97,12 @@ module type Direct = sig
 end
 
 (** Trampolined style (Figure 5). A thread passes the rest of its work as a
-    function to each operation that may wait. The function is called when the
+    function to each blocking operation. The function is called when the
     operation has been performed, either at once, or later by the scheduler. If
     such an operation raises, the set ends, because no [try] of the thread is
     around it any more.
 
-    Only threads may call an operation that has to wait.
+    Only threads may call an operation if it has to wait.
 
     - {b Raises} [Invalid_argument] elsewhere. *)
 module type Trampolined = sig
@@ -117,12 +114,11 @@ module type Trampolined = sig
   (** [operation >>= k] is [operation k], an application. *)
 
   val spawn : (unit -> unit) -> unit
-  (** [spawn f] adds a thread that begins by [f ()]. Never waits, O(1). *)
+  (** [spawn f] adds a thread that begins with [f ()]. Never waits, O(1). *)
 
   val close : ((unit -> unit) -> unit) -> unit -> unit
-  (** [close f] is a function for {!spawn}. [spawn (close f)] is a thread that
-      does [f], whose argument is the rest of the work, which is nothing here.
-  *)
+  (** [close f] is a function for {!spawn}. [spawn (close f)] is a thread for
+      [f], whose argument is the rest of the work, which is nothing here. *)
 
   val yield : (unit -> unit) -> unit
   (** [yield k] calls [k ()] after the threads that are ready now. O(1). *)
@@ -182,7 +178,7 @@ module type Monadic = sig
   (** {2 Computations} *)
 
   type 'a t
-  (** A computation that returns an ['a], perhaps after waiting. *)
+  (** A computation of an ['a], perhaps after waiting. *)
 
   val return : 'a -> 'a t
   (** [return v] returns [v] at once. *)
@@ -201,11 +197,10 @@ module type Monadic = sig
   (** {2 Threads} *)
 
   val spawn : (unit -> unit t) -> unit
-  (** [spawn f] adds a thread that runs [f ()]. Never waits, O(1). *)
+  (** [spawn f] adds a thread for [f ()]. Never waits, O(1). *)
 
   val yield : unit -> unit t
-  (** [yield ()] lets the threads run that are ready now, and then continues.
-      O(1). *)
+  (** [yield ()] lets the ready threads run, and then continues. O(1). *)
 
   val skip : unit t
   (** [skip] does nothing. *)

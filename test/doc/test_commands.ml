@@ -60,7 +60,8 @@ let table =
       [
         ("concord-trace --pid", attach);
         ("concord-trace program", trace);
-        ("docker run --cpus 1", Not "it needs Docker, which the tests don't");
+        ( "docker run --cpus 1",
+          Not "it needs Docker, which the tests don't have" );
       ] );
     ( "doc/parsers.mld",
       [ ("./dev exec parsers", Run ("examples/parsers/dune", "parsers")) ] );

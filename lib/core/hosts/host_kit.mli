@@ -6,10 +6,10 @@
     {!Concord.Tools.Suspend.extension-Suspend}. The contract is in
     {!Concord.Tools.Suspend}, and you can keep it without this module. But some
     parts of a host are hard to get right, and this module has them. For
-    schedulers that do not know the effect, it has plug-ins.
+    schedulers that don't know the effect, it has plug-ins.
 
     The scheduler below runs functions by turns. Their operations suspend them.
-    While no function is ready, the loop suspends the task that it runs in, on
+    While no function is ready, the loop suspends the task it runs in, on
     whatever host:
 
     {[
@@ -84,9 +84,9 @@
       - : unit = ()
     ]}
 
-    It has no cancellation, and a task that fails ends the loop. The page
+    It has no cancellation, and a failing task ends the loop. The page
     {{!page-schedulers}for authors of schedulers} has a complete one, and the
-    command that tests yours.
+    command to test yours.
 
     The library's own hosts and plug-ins are made of the same parts. But several
     of them also use functions of {!Concord.Private}, mostly for their reports
@@ -104,11 +104,11 @@ module Turn = Turn
 
 (** How long a loop spins before it sleeps.
 
-    A message between two domains spends most of its time in waking a thread
-    that sleeps. So a loop spins for a while before it sleeps, unless there is
-    no other core that could make something ready meanwhile. It learns from its
-    last waits. After it has spun in vain [n] times in a row (up to 9), it does
-    not spin in the next 2{^ n} - 1 waits. If spinning gained something, [n] is
+    A message between two domains spends most of its time waking a sleeping
+    thread. A loop therefore spins for a while before it sleeps, unless there is
+    no other core to make something ready meanwhile. It learns from its last
+    waits. After it has spun in vain [n] times in a row (up to 9), it does not
+    spin in the next 2{^ n} - 1 waits. If spinning gained something, [n] is
     halved, and the next wait spins again.
 
     {[
@@ -120,21 +120,20 @@ module Turn = Turn
     ]} *)
 module Spin : sig
   type t = Spin.t
-  (** The state that one loop has learned, or the threads of one domain.
+  (** The learned state of one loop, or of the threads of one domain.
 
       Only these may use it. One of them spins at a time. *)
 
   val create : unit -> t
-  (** [create ()] is a state that has learned nothing yet. *)
+  (** [create ()] is a state without experience. *)
 
   val until : ?prepare:(unit -> unit) -> t -> (unit -> bool) -> bool
   (** [until ~prepare t ready] calls [prepare ()], and then calls [ready ()] up
       to 2,000 times, until it is [true], and returns whether it was.
 
-      That takes 30 to 70 microseconds at most, which is longer than it takes to
+      This takes 30 to 70 microseconds at most, which is longer than it takes to
       wake a thread. [ready] has to be cheap. If the loop should not spin,
-      [until] calls neither. Other threads of the domain that are ready run
-      meanwhile.
+      [until] calls neither. The domain's other ready threads run meanwhile.
 
       - {b Raises} [e] if [prepare ()] or [ready ()] raises [e]. *)
 end
@@ -155,26 +154,25 @@ module Who : sig
   val make : ?domain:int -> host:string -> name:string -> 'identity -> t
   (** [make ~host:"eio" ~name:"fiber 12" identity] is a task.
 
-      [identity] is a value that only this task has, and always the same. It is
-      not kept alive. It must not be an integer or the like, because that
-      doesn't tell one task from another. [domain] is by default the calling
-      one.
+      [identity] is a value only this task has, and always the same. It is not
+      kept alive. It must not be an integer or the like, because this doesn't
+      tell one task from another. [domain] is by default the calling one.
 
       Each call makes a weak pointer, and the library asks for a task whenever
-      the task takes a lock while waits are kept. So make it once for each task
-      if you can keep it with the task. *)
+      the task takes a lock while waits are kept. Make it once for each task if
+      you can keep it with the task. *)
 
   val unknown : string -> t
-  (** [unknown host] is a task of that host that is equal to no other task. *)
+  (** [unknown host] is a task of the host, equal to no other task. *)
 
   val answer : 'a Effect.t -> otherwise:'a -> (unit -> t) -> 'a
   (** [answer question ~otherwise who] is the answer to
       [Ask { question; otherwise }], for a scheduler that handles
       {!Concord.Tools.Suspend}.
 
-      The scheduler continues [Ask] with it, so that its tasks are told apart.
-      [who ()] is the task that asked. If a scheduler answers [otherwise], its
-      tasks are unknown. *)
+      The scheduler continues [Ask] with it, which tells its tasks apart.
+      [who ()] is the asking task. If a scheduler answers [otherwise], its tasks
+      are unknown. *)
 end
 
 val weakly : 'a Concord_suspend.resumer -> 'a Concord_suspend.resumer
@@ -182,21 +180,19 @@ val weakly : 'a Concord_suspend.resumer -> 'a Concord_suspend.resumer
     looks for leaks (see {!Concord.Tools.Suspend.Never_resumed}).
 
     Then it answers [false] once [resumer] has been collected. Use it for the
-    function that your host keeps in order to cancel a waiting task. The reason
-    is that only the resumer that [block] was given may keep the continuation
-    alive. *)
+    function your host keeps to cancel a waiting task. The reason: only the
+    resumer passed to [block] may keep the continuation alive. *)
 
 val suspend_thread : ('a Concord_suspend.resumer -> 'a option) -> 'a
-(** [suspend_thread block] is {!Concord.Tools.Suspend.suspend}, except that it
-    blocks the calling thread, whatever its scheduler, on a condition variable
-    of its own.
+(** [suspend_thread block] is {!Concord.Tools.Suspend.suspend}, but it blocks
+    the calling thread, whatever its scheduler, on a condition variable of its
+    own.
 
-    Use it for a loop that cannot suspend the task in which it runs.
+    Use it for a loop that can't suspend the task around it.
 
     - {b Suspends} the thread. The domain's other threads continue.
-    - {b Cancelled} by an exception that a signal handler raises while the
-      thread waits. If the thread was resumed before, its next wait raises the
-      exception.
+    - {b Cancelled} if a signal handler raises while the thread waits. If the
+      thread was resumed before, its next wait raises the exception.
     - {b Raises} [e] if the resumer was called with [Error e], or [block] raised
       [e]. *)
 
@@ -205,46 +201,46 @@ type spinning = Spinning.host = {
       (** [check ()] raises {!Elsewhere}, as [suspend] would, or the
           cancellation of the calling task. *)
   turn : (exn -> bool) -> unit;
-      (** [turn cancel] lets the other tasks of the loop run. If the calling
-          task is cancelled with [e], before or meanwhile, [cancel e] is called
-          at once, and [turn] returns. It performs an effect that is made for
-          this call, and not a constant. *)
+      (** [turn cancel] lets the loop's other tasks run. If the calling task is
+          cancelled with [e], before or meanwhile, [cancel e] is called at once,
+          and [turn] returns. It performs an effect made for this call, and not
+          a constant. *)
   suspend :
     'a. cancel:(exn -> bool) -> ('a Concord_suspend.resumer -> 'a option) -> 'a;
-      (** [suspend ~cancel block] is a plug-in's [suspend], except that the task
-          is cancelled with [e] only if [cancel e] is [true]. Otherwise it was
+      (** [suspend ~cancel block] is a plug-in's [suspend], but the task is
+          cancelled with [e] only if [cancel e] is [true]. Otherwise it was
           resumed, and the resumer is about to be called. *)
 }
 (** How a task spins, and how it then sleeps. *)
 
 val spin_first :
   Spin.t -> spinning -> ('a Concord_suspend.resumer -> 'a option) -> 'a
-(** [spin_first spin host block] is [host.suspend block], for a plug-in, except
-    that the task may spin first.
+(** [spin_first spin host block] is [host.suspend block], for a plug-in, but the
+    task may spin first.
 
     [spin] is shared by the tasks of one loop. If [spin] says so, the task
     itself calls [block], and has up to 400 turns. After each turn it checks
-    whether it was resumed. So its loop does not sleep when another domain
+    whether it was resumed. Its loop then doesn't sleep when another domain
     resumes it soon, because waking the loop would take a hundred times as long.
 
-    One task of a loop spins at a time, and only while that is worth it. It
-    doesn't spin if a task of the loop sleeps that began to wait before it. So
-    tasks that a sibling resumes together continue in the order in which it
+    One task of a loop spins at a time, and only while it pays. It doesn't spin
+    if one of the loop's tasks began to wait earlier and is asleep. Tasks
+    resumed together by a sibling therefore continue in the order in which it
     resumes them. The task has at least one turn, whatever [block] returns. *)
 
 (** {1 Schedulers that handle [Suspend]}
 
-    A task of your scheduler may start another scheduler's loop ([Eio_main.run],
-    [Domainslib.Task.run]) that does not handle [Suspend]. The effects of that
-    loop's tasks then reach your handler, although you are not their host. So
-    run your loop inside {!using}, ask {!is_innermost} before you handle an
-    effect, and refuse the effect if the answer is [false]. *)
+    One of your scheduler's tasks may start another scheduler's loop
+    ([Eio_main.run], [Domainslib.Task.run]), which doesn't handle [Suspend]. The
+    effects of its tasks then reach your handler, although you are not their
+    host. Therefore run your loop inside {!using}, ask {!is_innermost} before
+    you handle an effect, and refuse the effect if the answer is [false]. *)
 
 type t
 (** One scheduler's loop. *)
 
 val create : unit -> t
-(** [create ()] is a loop that is not running.
+(** [create ()] is a loop that isn't running.
 
     Make one for each run of your scheduler. O(1). *)
 
@@ -257,26 +253,25 @@ val using :
     scheduler, also for the users of [Domain_local_await].
 
     Leave [using] before the loop sleeps (by {!Concord.Tools.Suspend.suspend},
-    outside your handler). Enter it again after that, because the task that runs
-    the loop may continue on another domain.
+    outside your handler). Enter it again afterwards, because the task with the
+    loop may continue on another domain.
 
-    [outside block] handles a wait by code that runs in the loop but in none of
-    its tasks, such as a callback from C. [outside] does the same as a host, or
-    calls {!refuse} if that would suspend. By default it blocks the thread, or
-    raises {!Concord.Tools.Suspend.In_handler} if nothing is left that could
-    wake it.
+    [outside block] handles a wait in the loop but outside of its tasks, such as
+    in a callback from C. [outside] does the same as a host, or calls {!refuse}
+    if it would suspend. By default it blocks the thread, or raises
+    {!Concord.Tools.Suspend.In_handler} if nothing is left to wake it.
 
     - {b Suspends} the calling task before [loop] begins, for a moment. This
-      happens only if it is not known whether the scheduler that is registered
-      on the domain runs in the calling thread.
-    - {b Cancelled} in that moment, like any suspension. *)
+      happens only if it is not known whether the domain's registered scheduler
+      runs in the calling thread.
+    - {b Cancelled} at this moment, like any suspension. *)
 
 val is_innermost : t -> bool
 (** [is_innermost t] is [false] if a foreign scheduler's loop runs between the
-    calling handler and the task that performed the effect [e].
+    calling handler and the task performing the effect [e].
 
-    Then call [discontinue k (Effect.Unhandled e)]. The thread that runs the
-    loop of [t] has to call it, inside {!using}. It raises nothing.
+    Then call [discontinue k (Effect.Unhandled e)]. The thread with the loop of
+    [t] has to call it, inside {!using}. It raises nothing.
 
     - {b Cost}: one comparison, unless a scheduler was started, or a task used
       [Domain_local_await], on this domain since the last call. However, if the
@@ -284,8 +279,8 @@ val is_innermost : t -> bool
       pool, it asks [Domain_local_await] each time. *)
 
 val refuse : exn -> 'a
-(** [refuse e] raises [e], for code that has to wait and that your scheduler
-    cannot suspend.
+(** [refuse e] raises [e], for code that has to wait where your scheduler can't
+    suspend it.
 
     Use it in [outside], or in a plug-in. If the computation of a lazy value is
     refused, the value has not failed, whatever exception the computation raises
@@ -307,14 +302,14 @@ type plugin = Plugin.t = {
           scheduler's triggers from those of others. It is not called. *)
   takes_every_effect : bool;
       (** [true] if the scheduler takes even those effects from its tasks that
-          it does not know. Then only the plug-in performs effects in its tasks.
+          it doesn't know. Then only the plug-in performs effects in its tasks.
       *)
   suspend : 'a. ('a Concord_suspend.resumer -> 'a option) -> 'a;
       (** [suspend block] suspends as a handler of
           {!Concord.Tools.Suspend.extension-Suspend} would, by H1 to H4. In any
           case, [suspend] performs an effect of the scheduler, because the
           effect shows where the task ends. The last effect that lets other
-          tasks continue before it returns is made for this call, and is not a
+          tasks continue before it returns is made for this call, and isn't a
           constant.
 
           - {b Raises} {!Elsewhere} without having called [block], if the
@@ -325,29 +320,28 @@ type plugin = Plugin.t = {
           - {b Raises} {!Elsewhere} without having called the function, as
             above. *)
   scopes : Concord_suspend.scopes option;
-      (** The answer that a handler of {!Concord.Tools.Suspend.extension-Scopes}
-          would give. It is used in tasks of the scheduler only. *)
+      (** The answer a handler of {!Concord.Tools.Suspend.extension-Scopes}
+          would give. It is used in the scheduler's tasks only. *)
 }
-(** A plug-in, for a scheduler that you have not written. It says how to suspend
-    the scheduler's tasks.
+(** A plug-in, for a scheduler you haven't written. It says how to suspend the
+    scheduler's tasks.
 
     {b Order.} The innermost scheduler is known if it is registered, by itself
     or by {!using_plugin}. Then its plug-in is asked first. If a plug-in raises
     {!Elsewhere}, or nothing is registered in a thread, the other plug-ins are
-    asked in the order in which they were added. That order is not that of
-    nesting, because a plug-in whose scheduler runs further out answers too. So
-    run a loop by {!using_plugin} if it is inside a task of another scheduler
-    and its own scheduler does not register itself. A loop outside of all tasks
-    needs nothing.
+    asked in the order in which they were added. This order is not the nesting,
+    because a plug-in whose scheduler runs further out answers too. Run a loop
+    with {!using_plugin} if it is inside another scheduler's task and its own
+    scheduler doesn't register itself. A loop outside of all tasks needs
+    nothing.
 
-    {b Effects.} [Suspend] is performed first, so that any handler is found,
-    even if it is not registered. It is not performed if the innermost handler
-    is known to be Eio's, because Eio doesn't handle it. It is not performed in
-    the tasks of a scheduler that takes every effect either. Such a scheduler is
-    found because it is registered, or by asking its plug-in in a thread in
-    which nothing is registered. A scheduler that runs inside one of its tasks
-    is found only if it is registered by itself, by {!using} or by
-    {!using_plugin}.
+    {b Effects.} [Suspend] is performed first, which finds any handler, even if
+    it is not registered. It is not performed if the innermost handler is known
+    to be Eio's, because Eio doesn't handle it. It is not performed in the tasks
+    of a scheduler that takes every effect either. Such a scheduler is found
+    because it is registered, or by asking its plug-in in a thread in which
+    nothing is registered. A scheduler inside one of its tasks is found only if
+    it is registered by itself, by {!using} or by {!using_plugin}.
 
     {b Cost} of a scheduler that takes every effect: a read for each suspension
     if no such plug-in is linked. If one is, each suspension in the program, on
@@ -363,17 +357,16 @@ val plug_in : ?who:(unit -> Who.t) -> plugin -> unit
     O(n) for [n] plug-ins.
 
     [who ()] is the calling task, for {!Concord.Tools.Debug}. Without [who] the
-    tasks of the scheduler are not told apart. If the scheduler takes every
-    effect, [who] must perform none. *)
+    scheduler's tasks are not told apart. If the scheduler takes every effect,
+    [who] must perform none. *)
 
 val using_plugin : plugin -> (unit -> 'a) -> 'a
 (** [using_plugin plugin loop] is [loop ()], with the scheduler registered as
     this thread's innermost one, also for the users of [Domain_local_await].
 
     [loop] runs the scheduler's loop on the calling thread, and nothing else. It
-    does not suspend the task that called it, except by blocking the thread. If
-    the scheduler takes every effect, the domains that [loop] spawns know of it
-    too.
+    doesn't suspend the calling task, except by blocking the thread. If the
+    scheduler takes every effect, the domains spawned by [loop] know of it too.
 
     - {b Suspends} and is {b cancelled} like {!using}, before [loop] begins. *)
 
@@ -397,24 +390,24 @@ type host = Asking.host =
   | Parks  (** There is no scheduler, so the system thread would be blocked. *)
 
 val probe : passing -> host
-(** [probe passing] performs the effects that a suspension of the calling task
-    would perform, but does not suspend the task.
+(** [probe passing] performs the effects of a suspension of the calling task,
+    but doesn't suspend the task.
 
     It calls [passing] with each effect before it is performed. The handlers
-    that the last effect passes are the task's own, and would be suspended with
-    it. By this {!Concord.Lazy} knows the lazy values that a task is forcing
+    passed by the last effect are the task's own, and would be suspended with
+    it. In this way {!Concord.Lazy} knows the lazy values a task is forcing
     itself.
 
-    A scheduler that registered itself with [Domain_local_await] may block the
+    If a scheduler registered itself with [Domain_local_await], it may block the
     thread without performing an effect. Then the answer is {!Parks}. It takes
     some 20 ms, because the thread is given 50 turns in which it could perform
-    one. A task that is slow, because the machine is busy, gets the same answer.
+    one. A slow task, on a busy machine, gets the same answer.
 
     - {b Raises} the host's exception, if the task is cancelled. *)
 
 val may_be_woken : asleep:int -> bool
-(** [may_be_woken ~asleep] is [false] if nothing is left that could resume a
-    task that waits on the calling thread.
+(** [may_be_woken ~asleep] is [false] if nothing is left to resume a task
+    waiting on the calling thread.
 
     Then waiting on would be a deadlock. The answer is [false] if there is none
     of these:
@@ -426,8 +419,8 @@ val may_be_woken : asleep:int -> bool
       themselves, and threads of [Concord_aio] while they have nothing to do.
 
     Signal handlers do not count. Before you report a deadlock, check again
-    whether a task is ready, because the last thread that could resume it may
-    have done so meanwhile.
+    whether a task is ready, because the last thread able to resume it may have
+    done so meanwhile.
 
     The answer is [true] if it is not known. This is so outside Linux, in
     another domain than the main one, and once another library has started a
@@ -436,4 +429,4 @@ val may_be_woken : asleep:int -> bool
 
     - {b Suspends} no task, but a host may let other tasks run.
     - {b Cost}: some microseconds. It can take some milliseconds if all depends
-      on a thread of [Concord_aio] that is about to have nothing to do. *)
+      on a [Concord_aio] thread about to have nothing to do. *)

@@ -4,7 +4,7 @@
     types, {!attempt}, {!perform} (which is called [wait] there), {!block} and
     {!withdraw}. *)
 
-(** How an operation spins that needs more than a policy of {!type-spin}. *)
+(** How an operation spins if it needs more than a policy of {!type-spin}. *)
 type ('t, 'x, 'a) own =
   | Own : {
       pace : Spin.pace;
@@ -58,13 +58,12 @@ val undo_nothing : 't -> 'x -> 'a -> bool
 val attempt : ('t, 'x, 'a) t -> 't -> 'x -> 'a option
 
 val perform : ('t, 'x, 'a) t -> 't -> 'x -> 'a
-(** [perform operation t arg] is {!attempt}, and then {!wait} if that was in
-    vain. *)
+(** [perform operation t arg] is {!attempt}, and then {!wait} if the attempt was
+    in vain. *)
 
 val wait : ('t, 'x, 'a) t -> 't -> 'x -> 'a
 (** [wait operation t arg] suspends, or spins and then suspends. It is only for
-    callers that have just attempted the operation in vain, and for operations
-    that always wait.
+    callers whose attempt has just failed, and for operations that always wait.
 
     If the operation could be performed, a cancelled task would raise here, and
     other tasks might run. *)
@@ -103,7 +102,7 @@ val spin :
     of this domain. *)
 
 val suspend_by : Reach.noted -> ('t, 'x, 'a) t -> 't -> 'x -> 'a
-(** {!suspend}, by a way that was noted. *)
+(** {!suspend}, in a noted way. *)
 
 val suspend_by_effect : ('t, 'x, 'a) t -> 't -> 'x -> 'a
 (** {!suspend}, by performing the effect.
@@ -115,7 +114,7 @@ val suspend_by_effect : ('t, 'x, 'a) t -> 't -> 'x -> 'a
 val leave : 's Atomic.t -> (_, _) Waiter.t -> ('s -> 's) -> unit
 (** [leave word waiter f] is [Atomically.update word f]. Afterwards, the waiter
     is withdrawn and isn't counted again. It is for the [withdraw] of an
-    operation that is written by hand. *)
+    operation written by hand. *)
 
 val target : ('t, 'x, 'a) t -> 't -> Target.t
 (** [target operation t] is the target for {!Reach.suspend_slowly}. *)

@@ -3,16 +3,16 @@
 
     {b Stability}: experimental, may change in any release.
 
-    A structure is an [Atomic] word that holds an immutable state. Each
-    operation has a {e step}, which is a function of the operation's argument
-    and the current state. Its result says what has to be done. A step changes
-    nothing, resumes no task and reads only its arguments, so it can be called
-    again at any time. The driver in this module does the rest for all
-    structures. It commits the new state, calls the step again if another task
-    was faster, resumes waiters, and performs the steps that follow.
+    A structure is an [Atomic] word with an immutable state. Each operation has
+    a {e step}, which is a function of the operation's argument and the current
+    state. Its result says what has to be done. A step changes nothing, resumes
+    no task and reads only its arguments, so it can be called again at any time.
+    The driver in this module does the rest for all structures. It commits the
+    new state, calls the step again if another task was faster, resumes waiters,
+    and performs the next steps.
 
     For example, a box holds at most one value, and tasks wait to take it. [put]
-    fills the box, or hands the value to the first taker. If that taker was
+    fills the box, or hands the value to the first taker. If this taker was
     cancelled it refuses the value, and [Again] offers it to the next one:
 
     {[
@@ -44,29 +44,28 @@
 
     + {b A step doesn't raise.} It returns [Raise e] instead. After the first
       change, the driver would mistake an exception for one of a signal handler,
-      and call the step again. So a step may call a function of the user, such
-      as a comparison, only if that function doesn't raise.
+      and call the step again. A step may call a user's function, such as a
+      comparison, only if the function doesn't raise.
     + {b Wait and Raise come before the first change.} Once something was
-      changed, the steps that follow must not return {!Wait} or {!Raise},
-      because the operation could no longer be undone. A refusal is not a
-      change. So after a refusal, [Again] may lead to {!Wait} if nothing else
-      was done.
-    + {b A queue may hold waiters that are withdrawn.} A cancelled waiter stays
-      in its queue for a while ({!Waiters}). Handing over to it is safe because
-      it refuses. But if a step stops at a first waiter that can't be served
-      yet, it has to skip withdrawn waiters first ({!Waiter.is_live}). Otherwise
-      a cancelled waiter would block those behind it. For example, readers would
-      wait behind a cancelled writer.
+      changed, the following steps must not return {!Wait} or {!Raise}, because
+      the operation could no longer be undone. A refusal is not a change. After
+      a refusal, [Again] may therefore lead to {!Wait} if nothing else was done.
+    + {b A queue may hold withdrawn waiters.} A cancelled waiter stays in its
+      queue for a while ({!Waiters}). Handing over to it is safe because it
+      refuses. But if a step stops at a first waiter it can't serve yet, it has
+      to skip withdrawn waiters first ({!Waiter.is_live}). Otherwise a cancelled
+      waiter would block those behind it. For example, readers would wait behind
+      a cancelled writer.
     + {b Take a waiter out before you resume it.} In {!Hand_over} and before
       {!resume_all}, the new state must no longer contain the waiter.
     + {b Use a waiter's value only after it has accepted.} Put [waiter.arg] into
-      the state in the step that follows [accepted].
+      the state in the step after [accepted].
 
     {2 Interruption}
 
     A signal handler may raise almost anywhere. But an operation always happens
     completely or not at all. Once the first change is committed, the driver
-    completes everything that follows from it, and only then raises.
+    completes everything else, and only then raises.
 
     No function here suspends or performs an effect. All can be called from any
     domain and thread, and in signal handlers.
@@ -96,12 +95,12 @@ type ('s, 'r) t =
     }
       -> ('s, 'r) t
       (** The state becomes this one, and then the waiter is resumed with
-          [outcome]. After that, [accepted] or [refused] follows. A waiter
-          refuses if it was cancelled, or if its choice took another
-          alternative. In that case, it has consumed nothing. If its resumer
-          raises, the waiter has accepted. *)
+          [outcome]. Then [accepted] or [refused] follows. A waiter refuses if
+          it was cancelled, or if its choice took another alternative. In this
+          case, it has consumed nothing. If its resumer raises, the waiter has
+          accepted. *)
 
-(** The part of an operation that follows a change. *)
+(** The part of an operation after a change. *)
 and ('s, 'r) next =
   | Done of 'r  (** The operation is complete, and this is its result. *)
   | Again
@@ -114,9 +113,9 @@ and ('s, 'r) next =
   | At :
       'u Atomic.t * ('u -> ('u, 'v) t) * ('v -> ('s, 'r) next)
       -> ('s, 'r) next
-      (** [At (word, step, k)] performs a step of another word, with everything
-          that follows from it. If its result is [v], [k v] follows here. The
-          step must not return {!Wait} or {!Raise}. *)
+      (** [At (word, step, k)] performs a step of another word, with all of its
+          consequences. If its result is [v], [k v] follows here. The step must
+          not return {!Wait} or {!Raise}. *)
   | Resume :
       ('x, 'a) Waiter.t * ('a, exn) result * (bool -> ('s, 'r) next)
       -> ('s, 'r) next
@@ -157,10 +156,10 @@ val resume_and_count :
   (int -> ('s, 'r) next) ->
   ('s, 'r) next
 (** [resume_and_count waiters outcome k] does the same as {!resume_all}, but
-    [k n] follows, where [n] is the number of waiters that were resumed.
+    [k n] follows, where [n] is the number of resumed waiters.
 
-    A cancelled task that is not unwound yet counts. An alternative counts only
-    if its choice took it. *)
+    A cancelled task counts until it is unwound. An alternative counts only if
+    its choice took it. *)
 
 val counts : _ Waiter.t -> bool
 (** [counts w] is [true] if {!resume_and_count} counts [w] even if it refuses.
@@ -168,18 +167,18 @@ val counts : _ Waiter.t -> bool
 
 (** {2 Performing a step}
 
-    Use {!surely} in functions that give back what the task holds, such as
-    [unlock] and [release]. Use {!perform} in other operations that never wait,
-    and {!attempt} in those named [try_].
+    Use {!surely} in functions that give something back, such as [unlock] and
+    [release]. Use {!perform} in other non-blocking operations, and {!attempt}
+    in those named [try_].
 
-    Each function takes the step and its argument separately, so that no closure
-    is allocated. {b Cost}: that of the step and one compare-and-set. Each
-    failed compare-and-set costs a short pause and another try. *)
+    Each function takes the step and its argument separately, to allocate no
+    closure. {b Cost}: the step and one compare-and-set. Each failed
+    compare-and-set costs a short pause and another try. *)
 
 val attempt : 's Atomic.t -> ('x -> 's -> ('s, 'r) t) -> 'x -> 'r option
 (** [attempt word step x] performs the step. If the step returns {!Wait}, the
-    result is [None], and nothing was done, except that waiters which refused
-    were removed from their queue.
+    result is [None], and nothing was done, except that refusing waiters were
+    removed from their queue.
 
     - {b Raises} [e] if the step returns [Raise e].
     - {b Raises} [e] if a signal handler or a resumer raises [e]. The operation
@@ -196,15 +195,15 @@ val surely : 's Atomic.t -> ('x -> 's -> ('s, 'r) t) -> 'x -> 'r
     raises, the operation has happened. ({!perform} may raise before anything
     was done.)
 
-    [step] should be a function that exists already. If the caller allocated a
-    closure for it here, a signal handler could raise before the call. *)
+    [step] should be an existing function. If the caller allocated a closure for
+    it here, a signal handler could raise before the call. *)
 
 (** {2 Giving back what was taken}
 
     Call these functions right after you have taken something. No signal handler
-    runs between the change that took it and [f]. [fast word x] is a fast path
-    of the step, usually one compare-and-set. It has the same effect as the step
-    if no task waits. Otherwise it does nothing and returns [false]. *)
+    runs between taking the state and [f]. [fast word x] is a fast path of the
+    step, usually one compare-and-set. It has the same effect as the step if no
+    task waits. Otherwise it does nothing and returns [false]. *)
 
 val give_back :
   fast:('s Atomic.t -> 'x -> bool) ->
@@ -212,8 +211,8 @@ val give_back :
   ('x -> 's -> ('s, unit) t) ->
   'x ->
   unit
-(** [give_back ~fast word step x] calls [fast word x]. If that returns [false],
-    it performs the step {!surely}. *)
+(** [give_back ~fast word step x] calls [fast word x]. If it returns [false], it
+    performs the step {!surely}. *)
 
 val within :
   fast:('s Atomic.t -> 'x -> bool) ->
@@ -226,8 +225,8 @@ val within :
     when [f] returns or raises.
 
     Then it returns the result, or raises the exception with its backtrace. Here
-    [fast] must neither allocate nor end in a call, because a signal handler
-    that raises in it would leave the structure held.
+    [fast] must neither allocate nor end in a call, because a raising signal
+    handler in it would leave the structure held.
 
     - {b Raises} [e] if [f ()] raises [e]. Otherwise it raises the exception of
       [surely]. *)
@@ -240,7 +239,7 @@ val replacing :
   'a ->
   'b
 (** [replacing ~fast word step f old] does the same as {!within}, for a
-    structure that holds a value.
+    structure with a value.
 
     If [f old] returns [(v, result)], it gives back [v] and returns [result]. If
     [f old] raises, it gives back [old]. *)
@@ -252,7 +251,7 @@ type ('s, 'x, 'a) queue =
   ('x, 'a) Waiter.t ->
   's ->
   's
-(** A function that finds an operation's waiters in the state.
+(** A function to find an operation's waiters in the state.
     [queue change w state] is [state] with [change waiters w] in place of
     [waiters], the queue in which [w] waits. For the operation [take] above, it
     is:
@@ -266,14 +265,13 @@ type ('s, 'x, 'a) queue =
       'b -> 'a box -> 'a box = <fun>
     ]}
 
-    The driver calls it to add a waiter, and to count a waiter that is
-    withdrawn. If the operation's step returns {!Wait} in a state, [queue] has
-    to apply [change] in that state. Otherwise the task would wait in no queue,
-    forever. In other states there may be no queue. In that case, return [state]
-    itself. *)
+    The driver calls it to add a waiter, and to count a withdrawn one. If the
+    operation's step returns {!Wait} in a state, [queue] has to apply [change]
+    in this state. Otherwise the task would wait in no queue, forever. In other
+    states there may be no queue. In this case, return [state] itself. *)
 
 (** The following two functions are for [Operation], and for a structure whose
-    tasks wait in another word than the one that the operation changes. *)
+    tasks wait in another word than the one the operation changes. *)
 
 val enlist :
   's Atomic.t ->
@@ -288,8 +286,8 @@ val enlist :
     refused. These are withdrawn waiters, and alternatives of the waiter's own
     choice. Otherwise it does nothing and returns [false].
 
-    The step shows that others may refuse by [refused = Again] in its first
-    {!Hand_over}. *)
+    The step shows this by [refused = Again] in its first {!Hand_over}, if
+    others may refuse. *)
 
 val withdraw :
   's Atomic.t ->
@@ -321,12 +319,12 @@ val leave : 's Atomic.t -> _ Waiter.t -> ('s -> 's) -> unit
 
 (** {2 A chain that begins with a change made by hand}
 
-    For a fast path that finds more to do than one compare-and-set. *)
+    For a fast path with more to do than one compare-and-set. *)
 
 type 'r owed
 
 val owing : 's Atomic.t -> ('s, 'r) next -> 'r owed
-(** [owing word next] returns the chain that has to follow the change.
+(** [owing word next] returns the chain to follow the change.
 
     Call it before the change, because a signal handler may raise where
     something is allocated. [next] must not begin with {!Again}. *)

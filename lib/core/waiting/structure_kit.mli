@@ -6,8 +6,8 @@
     A structure is an [Atomic] with an immutable state, in which tasks wait in
     {{!Waiters}queues}. For each blocking operation you write a {{!Step}step},
     which is a pure function of the state, and say where in the state its
-    waiters are. The library derives everything else from that. You get direct
-    style, cancellation that loses nothing, choice and timeouts
+    waiters are. The library derives everything else from them. You get direct
+    style, cancellation without losses, choice and timeouts
     ({!Concord.Event.make}), and monadic style ({!Concord.Tools.Monadic}). The
     manual is the page {{!/concord/structure}Writing a structure}.
 
@@ -86,9 +86,9 @@ type ('x, 'a) waiter = ('x, 'a) Waiter.t = private {
   choice : Waiter.choice;
       (** The alternatives of one choice have this in common. *)
   mutable resumer : ('a, exn) result -> bool;
-      (** The function that {!Waiter.resume} calls. [false] means that the
-          waiter was cancelled or withdrawn, or that its choice took another
-          alternative. The waiter has consumed nothing then (S2). *)
+      (** The function called by {!Waiter.resume}. [false] means the waiter was
+          cancelled or withdrawn, or its choice took another alternative. The
+          waiter has consumed nothing then (S2). *)
 }
 (** One wait in a structure. S1, S2 and S3 are the rules of the contract
     ({!Concord.Tools.Suspend}). *)
@@ -111,9 +111,9 @@ type ('t, 'x, 'a) own_way = ('t, 'x, 'a) Operation.own
     {!Before} unless the operation needs a partner.
 
     A task spins only in programs with several domains, and only if other
-    domains have recently ended the waits of this domain's tasks that quickly.
-    After spinning has ended 32 waits in a row, the next wait suspends, so that
-    the other tasks of the loop run. *)
+    domains have recently ended the waits of this domain's tasks as quickly.
+    After spinning has ended 32 waits in a row, the next wait suspends, to let
+    the loop's other tasks run. *)
 type ('t, 'x, 'a) spin = ('t, 'x, 'a) Operation.spin =
   | Never
   | Before
@@ -149,20 +149,19 @@ type ('t, 'x, 'a) how = ('t, 'x, 'a) Operation.how =
           (** If it returns {!Step.Wait}, the task has to wait in [queue]. *)
       queue : ('s, 'x, 'a) Step.queue;
           (** This function finds the waiters in the state. If [step] returns
-              {!Step.Wait} in a state, [queue] has to change the queue in that
+              {!Step.Wait} in a state, [queue] has to change the queue in this
               state. See {!Step.queue}. *)
       left : ('s, unit) Step.next;
-          (** The part that follows after a waiter was withdrawn. It is
-              {!Step.finished} unless a waiter can block others that wait behind
-              it. Then it is [Step.Then serve], where [serve] resumes those
-              others. It is never {!Step.Again}. Nothing follows if the waiter
-              has refused a hand-over before, because the chain of that one
-              continues. *)
+          (** The part to follow after a waiter was withdrawn. It is
+              {!Step.finished} unless a waiter can block others behind it. Then
+              it is [Step.Then serve], where [serve] resumes those others. It is
+              never {!Step.Again}. Nothing follows if the waiter has refused a
+              hand-over before, because the earlier chain continues. *)
     }
       -> ('t, 'x, 'a) how
       (** The operation is a step. If waiters of the structure resume one
           another, as at a rendezvous, the first {!Step.Hand_over} of the step
-          has [refused = Again]. Otherwise a choice that offers both sides would
+          has [refused = Again]. Otherwise a choice offering both sides would
           try to meet itself, again and again. *)
   | By_hand of {
       attempt : 't -> 'x -> 'a option;
@@ -184,7 +183,7 @@ type ('t, 'x, 'a) how = ('t, 'x, 'a) Operation.how =
           three functions may suspend or perform an effect. *)
 
 type holder = Holder.t
-(** A task that holds a structure, such as the owner of a mutex. *)
+(** A task holding a structure, such as the owner of a mutex. *)
 
 type ('t, 'x, 'a) operation = ('t, 'x, 'a) Operation.t = {
   mark : string;
@@ -195,10 +194,10 @@ type ('t, 'x, 'a) operation = ('t, 'x, 'a) Operation.t = {
           ["Mvar.take"]. *)
   spin : ('t, 'x, 'a) spin;
   holders : 't -> holder list;
-      (** The tasks that hold the structure, for reports. Leave the {!default},
+      (** The tasks holding the structure, for reports. Leave the {!default},
           which is the empty list. *)
   state : 't -> string;
-      (** The text that reports add to the operation's name, such as
+      (** A text for reports, after the operation's name, such as
           ["0 permits left"]. It is called in any thread, while other tasks use
           the structure. The {!default} returns [""], which is not shown. *)
   from_outside : bool;
@@ -208,13 +207,13 @@ type ('t, 'x, 'a) operation = ('t, 'x, 'a) Operation.t = {
   undo : 't -> 'x -> 'a -> bool;
       (** [undo structure arg v] undoes the operation, for a task that was
           resumed with [v], and cancelled before it could continue. What it took
-          goes to the task that is next, or comes first again, as if the task
-          had never come. What it has put stays.
+          goes to the next task, or comes first again, as if the task had never
+          come. What it has put stays.
 
-          [false] means that this is not possible. Then the task gets its result
-          in spite of the cancellation. That is the {!default}. Only hosts whose
-          cancellations can overtake an outcome call it (Lwt). It must neither
-          suspend nor raise. *)
+          [false] means this is not possible. Then the task gets its result in
+          spite of the cancellation. The {!default} does nothing and returns
+          this. Only hosts whose cancellations can overtake an outcome call it
+          (Lwt). It must neither suspend nor raise. *)
   how : ('t, 'x, 'a) how;
 }
 (** A blocking operation. *)
@@ -235,7 +234,7 @@ val wait : ('t, 'x, 'a) operation -> 't -> 'x -> 'a
     returns even in a cancelled task, and lets no other task run. [wait] keeps
     S1 and S3.
 
-    - {b Suspends} while the operation must wait. Before that it may spin.
+    - {b Suspends} while the operation must wait. It may spin before.
     - {b Cancelled} while suspended: the waiter is withdrawn, and the host's
       exception is raised.
     - {b Order}, {b Cost}: those of the structure's queue; one suspension, and
@@ -249,10 +248,10 @@ val block :
   ('x, 'a) waiter ->
   (('a, exn) result -> bool) ->
   'a option
-(** [block operation t waiter] is the function that {!wait} suspends with.
+(** [block operation t waiter] is the function with which {!wait} suspends.
 
     It keeps S1, and the waiter has to be a fresh one. Use it in a style that
-    doesn't suspend by the effect. *)
+    doesn't suspend through the effect. *)
 
 val withdraw : ('t, 'x, 'a) operation -> 't -> ('x, 'a) waiter -> unit
 (** [withdraw operation t waiter] marks the waiter as withdrawn, and withdraws
