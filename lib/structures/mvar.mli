@@ -1,10 +1,12 @@
-(** A box for one value. Putting into a full box waits, and so does taking from an empty one.
+(** A box for one value. Putting into a full box waits, and so does taking from
+    an empty one.
 
     {b Stability}: stable.
 
-    Use a box to hand values from task to task, or to protect a value changed by several tasks
-    ({!modify}). It is a drop-in for [Lwt_mvar] in direct style, and also has the operations of
-    Haskell's [MVar]. Tasks of any hosts can share one box.
+    Use a box to hand values from task to task, or to protect a value changed by
+    several tasks ({!modify}). It is a drop-in for [Lwt_mvar] in direct style,
+    and also has the operations of Haskell's [MVar]. Tasks of any hosts can
+    share one box.
 
     {[
       # let box = Mvar.create_empty ()
@@ -19,10 +21,10 @@
       - : string option = None
     ]}
 
-    The {{!/concord/rules}rules of all structures} hold. Tasks waiting to put have one queue, and
-    tasks waiting to take, read, swap or modify have another. If a task waits to swap or modify in a
-    sleeping thread, newcomers may briefly overtake it, and the tasks behind it ({!Mutex} has the
-    details).
+    The {{!/concord/rules}rules of all structures} hold. Tasks waiting to put
+    have one queue, and tasks waiting to take, read, swap or modify have
+    another. If a task waits to swap or modify in a sleeping thread, newcomers
+    may briefly overtake it, and the tasks behind it ({!Mutex} has the details).
 
     MVars are among the structures of section 3.3 of "Effectively Composing
     Concurrency Libraries", and its section 7 measures them. See also the pages
@@ -34,8 +36,7 @@ type 'a t
 (** {1 Creating} *)
 
 val create : ?name:string -> 'a -> 'a t
-(** [create v] returns a box with [v] in it. Reports call it by its [name].
-*)
+(** [create v] returns a box with [v] in it. Reports call it by its [name]. *)
 
 val create_empty : ?name:string -> unit -> 'a t
 (** [create_empty ()] returns an empty box. Reports call it by its [name]. *)
@@ -60,7 +61,8 @@ val put : 'a t -> 'a -> unit
 *)
 
 val take : 'a t -> 'a
-(** [take t] takes the value out of [t]. Then the first task waiting to put, if any, puts its own value.
+(** [take t] takes the value out of [t]. Then the first task waiting to put, if
+    any, puts its own value.
 
     - {b Suspends} while [t] is empty or held. *)
 
@@ -94,9 +96,9 @@ val modify : 'a t -> ('a -> 'a * 'b) -> 'b
     If [f] raises, or is cancelled while it is suspended, the old value is put
     back, and the exception is re-raised.
 
-    - {b Suspends} while [t] is empty or held, and where [f] does. In [f], waiting for [t] itself
-      never ends, for example in a second [modify t] (but see
-      {!Concord.Tools.Suspend.Never_resumed}).
+    - {b Suspends} while [t] is empty or held, and where [f] does. In [f],
+      waiting for [t] itself never ends, for example in a second [modify t] (but
+      see {!Concord.Tools.Suspend.Never_resumed}).
     - {b Raises} [e] if [f] raises [e].
 
     While waits are kept ({!Concord.Tools.Debug.keep_waits}), a report says
@@ -118,7 +120,8 @@ val swap_evt : 'a t -> 'a -> 'a Event.t
     here too. *)
 
 val modify_evt : 'a t -> ('a -> 'a * 'b) -> 'b Event.t
-(** [modify_evt t f] is the event of {!modify}. [f] runs in the task performing the event.
+(** [modify_evt t f] is the event of {!modify}. [f] runs in the task performing
+    the event.
 
     In a choice, in {!Concord.Event.poll} and in {!Concord.Event.sync_before},
     this isn't a bracket: if a signal handler raises just when the event was

@@ -2,9 +2,10 @@
 
     {b Stability}: stable.
 
-    Use a promise to pass one value, or one failure, from the task computing it to all tasks that
-    need it. Other libraries call it an IVar. A promise is filled or failed at most once, and then
-    stays so. For example, a thread waits here for a value from the main thread:
+    Use a promise to pass one value, or one failure, from the task computing it
+    to all tasks that need it. Other libraries call it an IVar. A promise is
+    filled or failed at most once, and then stays so. For example, a thread
+    waits here for a value from the main thread:
 
     {[
       # let p : int Promise.t = Promise.create ()
@@ -29,9 +30,9 @@ type 'a t
 exception Already_filled
 (** The promise was already filled or failed.
 
-    When printed, the exception names the promise that raised it most recently in the printing
-    thread. The promise has to have a name, or to be created while waits are kept
-    ({!Concord.Tools.Debug.keep_waits}). *)
+    When printed, the exception names the promise that raised it most recently
+    in the printing thread. The promise has to have a name, or to be created
+    while waits are kept ({!Concord.Tools.Debug.keep_waits}). *)
 
 (** {1 Creating and resolving} *)
 
@@ -56,8 +57,8 @@ val fail : ?backtrace:Printexc.raw_backtrace -> 'a t -> exn -> unit
 (** [fail t e] makes every {!await} of [t] raise [e] with [backtrace], and
     resumes all waiting tasks, in the order in which they arrived.
 
-    By default, it is the backtrace of the most recently raised exception. In a [with] branch you
-    don't need to pass it.
+    By default, it is the backtrace of the most recently raised exception. In a
+    [with] branch you don't need to pass it.
 
     - {b Raises} {!Already_filled} if [t] is filled or failed. *)
 
@@ -112,20 +113,24 @@ val waiters : 'a t -> int
 
 (** {1 Calling a function when a promise is resolved}
 
-    {!on_resolve} and its variants register a function. The function runs in the resolving task or
-    thread, inside its call of {!fill} or {!fail}. If the promise is already resolved, the function
-    runs at once, in the caller.
+    {!on_resolve} and its variants register a function. The function runs in the
+    resolving task or thread, inside its call of {!fill} or {!fail}. If the
+    promise is already resolved, the function runs at once, in the caller.
 
-    - {b It must not suspend.} If an operation of this library has to wait there, it raises
-      [Invalid_argument]. Keep the function short, because it delays the tasks behind it.
-    - {b It must perform no effects}, because the handlers around it would depend on the code that
-      resolves the promise. To make sure of this, no effect leaves the function. It runs as if in a
-      thread without a scheduler, and doesn't reach your own handlers either. On every host,
-      operations to fork, to yield or to ask for the calling task raise [Invalid_argument]. Examples
-      are [Concord_fifo.fork] and [Eio.Fiber.yield]. Instead, fork a task to await the promise.
-    - {b If it raises}, the other tasks are still resumed, and the other functions are still called.
-      The resolving call then raises the exception, but the promise stays resolved. If several
-      functions raise, one of their exceptions is raised.
+    - {b It must not suspend.} If an operation of this library has to wait
+      there, it raises [Invalid_argument]. Keep the function short, because it
+      delays the tasks behind it.
+    - {b It must perform no effects}, because the handlers around it would
+      depend on the code that resolves the promise. To make sure of this, no
+      effect leaves the function. It runs as if in a thread without a scheduler,
+      and doesn't reach your own handlers either. On every host, operations to
+      fork, to yield or to ask for the calling task raise [Invalid_argument].
+      Examples are [Concord_fifo.fork] and [Eio.Fiber.yield]. Instead, fork a
+      task to await the promise.
+    - {b If it raises}, the other tasks are still resumed, and the other
+      functions are still called. The resolving call then raises the exception,
+      but the promise stays resolved. If several functions raise, one of their
+      exceptions is raised.
     - {b Order}: functions and waiting tasks share one queue, and run in the
       order in which they arrived.
     - {b Memory}: the promise refers to the function only until it is resolved.
@@ -153,11 +158,13 @@ val on_resolve : 'a t -> (('a, exn) result -> unit) -> unit
 *)
 
 val on_resolve_cancellable : 'a t -> (('a, exn) result -> unit) -> unit -> bool
-(** [on_resolve_cancellable t f] does the same as {!on_resolve}, and returns a function to withdraw [f].
+(** [on_resolve_cancellable t f] does the same as {!on_resolve}, and returns a
+    function to withdraw [f].
 
-    The returned function gives [true] if it withdrew [f] in time. Then [f] is never called, and [t]
-    no longer refers to it. It returns [false] if [f] was called, is being called, or was withdrawn
-    before. You can call it anywhere, and it takes amortised O(1) time.
+    The returned function gives [true] if it withdrew [f] in time. Then [f] is
+    never called, and [t] no longer refers to it. It returns [false] if [f] was
+    called, is being called, or was withdrawn before. You can call it anywhere,
+    and it takes amortised O(1) time.
 
     {[
       # let p = Promise.create () in
@@ -170,17 +177,20 @@ val on_resolve_cancellable : 'a t -> (('a, exn) result -> unit) -> unit -> bool
 
 (** {1 Combining promises}
 
-    Each of these functions returns a new promise. It is resolved inside the call of {!fill} or
-    {!fail} that decides its outcome, so no task is needed. None of these functions suspends.
+    Each of these functions returns a new promise. It is resolved inside the
+    call of {!fill} or {!fail} that decides its outcome, so no task is needed.
+    None of these functions suspends.
 
-    {b Nothing is cancelled}, because a promise doesn't know which task will resolve it. Promises
-    that turn out not to be needed are resolved later all the same. To run functions, and to cancel
-    those no longer needed, use [both], [all] or [any] of {!Concord.Tasks}. For the first promise to
-    be resolved, even if it failed, use {!Concord.Event.select} with {!await_evt}.
+    {b Nothing is cancelled}, because a promise doesn't know which task will
+    resolve it. Promises that turn out not to be needed are resolved later all
+    the same. To run functions, and to cancel those no longer needed, use
+    [both], [all] or [any] of {!Concord.Tasks}. For the first promise to be
+    resolved, even if it failed, use {!Concord.Event.select} with {!await_evt}.
 
-    A failure keeps its backtrace. If one source is never resolved, the only harm is that the new
-    promise may never be resolved either. Once the new promise is resolved, the other sources no
-    longer refer to it. You can therefore use a long-lived promise as a source again and again. *)
+    A failure keeps its backtrace. If one source is never resolved, the only
+    harm is that the new promise may never be resolved either. Once the new
+    promise is resolved, the other sources no longer refer to it. You can
+    therefore use a long-lived promise as a source again and again. *)
 
 val map : ('a -> 'b) -> 'a t -> 'b t
 (** [map f t] is a promise of [f v], where [v] is the value of [t].
@@ -195,12 +205,14 @@ val map : ('a -> 'b) -> 'a t -> 'b t
     ]} *)
 
 val both : 'a t -> 'b t -> ('a * 'b) t
-(** [both a b] is a promise of both values. It fails as soon as [a] or [b] fails, with the first failure. *)
+(** [both a b] is a promise of both values. It fails as soon as [a] or [b]
+    fails, with the first failure. *)
 
 val all : 'a t list -> 'a list t
 (** [all ts] is a promise of all values, in the order of the list.
 
-    It fails as soon as one promise fails, with the first failure. [all []] is filled.
+    It fails as soon as one promise fails, with the first failure. [all []] is
+    filled.
 
     - {b Cost}: O(n) for [n] promises.
 
@@ -216,9 +228,10 @@ val first_filled : 'a t list -> 'a t
 (** [first_filled ts] is a promise of the value of the first promise that is
     {e filled}.
 
-    It fails only if all of them fail, with the first failure. If several are already filled, the
-    first one in the list counts. (JavaScript calls this [any]. Here {!Concord.Tasks.any} is as in
-    Eio: the first function that returns {e or raises} decides.)
+    It fails only if all of them fail, with the first failure. If several are
+    already filled, the first one in the list counts. (JavaScript calls this
+    [any]. Here {!Concord.Tasks.any} is as in Eio: the first function that
+    returns {e or raises} decides.)
 
     - {b Cost}: O(n) for [n] promises.
     - {b Raises} [Invalid_argument] if [ts] is empty.
@@ -241,11 +254,11 @@ val in_thread : (unit -> 'a) -> 'a t
 (** [in_thread f] runs [f] in a new system thread of the calling domain, and
     returns a promise of its result.
 
-    If [f] raises, the promise fails with its exception and backtrace. The program doesn't wait for
-    the thread when it exits.
+    If [f] raises, the promise fails with its exception and backtrace. The
+    program doesn't wait for the thread when it exits.
 
-    Use it for a loop or a long wait. {!Concord.Blocking.run} is cheaper for calls blocking a thread
-    for a while, because its threads are reused.
+    Use it for a loop or a long wait. {!Concord.Blocking.run} is cheaper for
+    calls blocking a thread for a while, because its threads are reused.
 
     {[
       # let domain = Domain.spawn (fun () -> 6 * 7) in
@@ -254,17 +267,19 @@ val in_thread : (unit -> 'a) -> 'a t
       - : int = 42
     ]}
 
-    As the example shows, waiting for the end of a domain or thread started by other code costs a
-    thread, because the runtime reports the end in no other way. If you start it with [in_thread] or
-    {!in_domain}, no further thread is needed.
+    As the example shows, waiting for the end of a domain or thread started by
+    other code costs a thread, because the runtime reports the end in no other
+    way. If you start it with [in_thread] or {!in_domain}, no further thread is
+    needed.
 
-    - {b Signals}: [f] runs with the caller's signal mask. If a signal handler raises in the new
-      thread, the promise fails with its exception.
+    - {b Signals}: [f] runs with the caller's signal mask. If a signal handler
+      raises in the new thread, the promise fails with its exception.
     - {b Cost}: a thread.
     - {b Raises} [Failure] or [Sys_error] if no thread can be started. *)
 
 val in_domain : (unit -> 'a) -> 'a t
-(** [in_domain f] does the same as {!in_thread} in a new domain, where [f] runs in parallel.
+(** [in_domain f] does the same as {!in_thread} in a new domain, where [f] runs
+    in parallel.
 
     You don't need to join the domain. If a function of {!on_resolve} raises in
     it, the exception is dropped.
@@ -288,7 +303,8 @@ val fail_waiters : ?backtrace:Printexc.raw_backtrace -> 'a t -> exn -> int
 (** [fail_waiters t e] does the same as {!fail}, and returns how many tasks and
     functions of {!on_resolve} waited.
 
-    All of them get the exception now, except for tasks that were cancelled and aren't unwound yet.
-    These tasks find it with {!peek}. A task that chose another alternative didn't wait.
+    All of them get the exception now, except for tasks that were cancelled and
+    aren't unwound yet. These tasks find it with {!peek}. A task that chose
+    another alternative didn't wait.
 
     - {b Raises} {!Already_filled} if [t] is filled or failed. *)
