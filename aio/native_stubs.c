@@ -67,13 +67,14 @@ value concord_aio_generation(value unit)
 /* The lowest bit says whether it is a file, and the others identify it. -1 is an error. */
 value concord_aio_nature(value v_fd, value v_nonblock)
 {
-  int fd = Int_val(v_fd), is_file;
+  int fd = Int_val(v_fd);
+  unsigned long is_file;
   struct stat st;
   if (fstat(fd, &st) < 0) return Val_int(-1);
   switch (st.st_mode & S_IFMT) {
   case S_IFREG: case S_IFBLK: case S_IFDIR: is_file = 1; break;
   case S_IFIFO: case S_IFSOCK: is_file = 0; break;
-  default: is_file = !can_wait(fd);
+  default: is_file = can_wait(fd) ? 0 : 1;
   }
   if (!is_file && Bool_val(v_nonblock)) {
     int flags = fcntl(fd, F_GETFL);
@@ -87,7 +88,7 @@ value concord_aio_nature(value v_fd, value v_nonblock)
    wait will report the error again. */
 #if defined(__linux__) && defined(RWF_NOWAIT)
 #define NOW(call) \
-  struct iovec part = { .iov_base = Bytes_val(v_bytes) + Long_val(v_pos), .iov_len = Long_val(v_len) }; \
+  struct iovec part = { .iov_base = Bytes_val(v_bytes) + Long_val(v_pos), .iov_len = (size_t) Long_val(v_len) }; \
   return Val_long(call(Int_val(v_fd), &part, 1, -1, RWF_NOWAIT))
 #else
 #define NOW(call) return Val_long(-1)
@@ -107,12 +108,12 @@ static value now(ssize_t done, const char *name)
 
 value concord_aio_recv_now(value v_fd, value v_bytes, value v_pos, value v_len)
 {
-  return now(recv(Int_val(v_fd), Bytes_val(v_bytes) + Long_val(v_pos), Long_val(v_len), MSG_DONTWAIT), "read");
+  return now(recv(Int_val(v_fd), Bytes_val(v_bytes) + Long_val(v_pos), (size_t) Long_val(v_len), MSG_DONTWAIT), "read");
 }
 
 value concord_aio_send_now(value v_fd, value v_bytes, value v_pos, value v_len)
 {
-  return now(send(Int_val(v_fd), Bytes_val(v_bytes) + Long_val(v_pos), Long_val(v_len), MSG_DONTWAIT), "single_write");
+  return now(send(Int_val(v_fd), Bytes_val(v_bytes) + Long_val(v_pos), (size_t) Long_val(v_len), MSG_DONTWAIT), "single_write");
 }
 
 /* 1 if fd can be read, or written to, without waiting, 0 if not, and -1 if it is not open. */
@@ -131,13 +132,13 @@ value concord_aio_open_now(value v_name, value v_flags)
 #if defined(__linux__) && defined(SYS_openat2) && defined(RESOLVE_CACHED)
   struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_CACHED };
   struct stat st;
-  int fd = syscall(SYS_openat2, AT_FDCWD, String_val(v_name), &how, sizeof how);
+  int fd = (int) syscall(SYS_openat2, AT_FDCWD, String_val(v_name), &how, sizeof how);
   if (fd < 0) return Val_int(-1);
   int is_regular = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
   close(fd);
   if (!is_regular) return Val_int(-1);
-  how.flags = Int_val(v_flags) | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
-  fd = syscall(SYS_openat2, AT_FDCWD, String_val(v_name), &how, sizeof how);
+  how.flags = (unsigned int) (Int_val(v_flags) | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  fd = (int) syscall(SYS_openat2, AT_FDCWD, String_val(v_name), &how, sizeof how);
   if (fd < 0) return Val_int(-1);
   fcntl(fd, F_SETFL, Int_val(v_flags));
   return Val_int(fd);
@@ -153,14 +154,14 @@ value concord_aio_pread(value v_fd, value v_bytes, value v_pos, value v_len, val
   char part[UNIX_BUFFER_SIZE];
   int fd = Int_val(v_fd);
   off_t at = Long_val(v_at);
-  size_t len = Long_val(v_len);
+  size_t len = (size_t) Long_val(v_len);
   ssize_t done;
   if (len > sizeof part) len = sizeof part;
   caml_enter_blocking_section();
   do done = pread(fd, part, len, at); while (done < 0 && errno == EINTR);
   caml_leave_blocking_section();
   if (done < 0) caml_uerror("pread", Nothing);
-  memcpy(Bytes_val(v_bytes) + Long_val(v_pos), part, done);
+  memcpy(Bytes_val(v_bytes) + Long_val(v_pos), part, (size_t) done);
   CAMLreturn(Val_long(done));
 }
 
@@ -169,7 +170,7 @@ value concord_aio_pwrite(value v_fd, value v_bytes, value v_pos, value v_len, va
   char part[UNIX_BUFFER_SIZE];
   int fd = Int_val(v_fd);
   off_t at = Long_val(v_at);
-  size_t len = Long_val(v_len);
+  size_t len = (size_t) Long_val(v_len);
   ssize_t done;
   if (len > sizeof part) len = sizeof part;
   memcpy(part, Bytes_val(v_bytes) + Long_val(v_pos), len);
@@ -184,7 +185,7 @@ value concord_aio_pwrite(value v_fd, value v_bytes, value v_pos, value v_len, va
 value concord_aio_pidfd(value v_pid)
 {
 #if defined(__linux__) && defined(SYS_pidfd_open)
-  return Val_int(syscall(SYS_pidfd_open, Int_val(v_pid), 0));
+  return Val_long(syscall(SYS_pidfd_open, Int_val(v_pid), 0));
 #else
   return Val_int(-1);
 #endif
