@@ -49,10 +49,10 @@ log=$cache/setup.log private='' maker=''
 # For enter: a folder whose usr is mounted over the private root's usr, and a prefix for the command that enters.
 over='' alone=()
 
-# Sets root, the folder of the private root with $packages of $suite.
+# Sets root, the folder of the private root with $packages of $suite from the archive CONCORD_DEBIAN.
 name_root() {
   # shellcheck disable=SC2086
-  root=$cache/toolchain-$(printf '%s\n' "$suite" $packages | sort | sha256sum | cut -c1-12)
+  root=$cache/toolchain-$(printf '%s\n' "$suite" $packages ${CONCORD_DEBIAN:+"$CONCORD_DEBIAN"} | sort | sha256sum | cut -c1-12)
   partial=$root.partial
 }
 
@@ -109,7 +109,7 @@ make_root() {
   [ "$free" -ge 4000 ] || die "the private toolchain needs 4000 MB in $cache, but only $free MB are free"
   : >"$log"
   # A fresh image has no lists yet, but apt identifies a Debian archive only by its list.
-  archive=$(debian_archive) ||
+  if [ -n "${CONCORD_DEBIAN:-}" ]; then archive="$CONCORD_DEBIAN "; else archive=$(debian_archive); fi ||
     { say "reading apt's package lists"; host_apt update || true; archive=$(debian_archive); } ||
     fail "find a Debian archive with the host's apt"
   uri=${archive%% *} keyring=${archive#* }
@@ -121,6 +121,8 @@ make_root() {
   say "making the toolchain, once: Debian $suite with OCaml, about $size in $root"
   # Copies the host's apt configuration, because mmdebstrap doesn't read it. It may name a proxy, or allow a frozen mirror.
   acquire=$(apt-config dump | grep -E '^Acquire::(https?::|Check-|Retries)') || true
+  # The signature of an old state of the archive is valid, but its date has passed.
+  [ -z "${CONCORD_DEBIAN:-}" ] || acquire+=$'\nAcquire::Check-Valid-Until "false";'
   # In its own namespaces, its mounts don't appear on the host, and its processes end with it. It ends with this script.
   # shellcheck disable=SC2086
   setpriv --pdeathsig KILL unshare --mount --propagation private --pid --fork --kill-child --mount-proc \
@@ -136,6 +138,24 @@ make_root() {
   mv -T "$partial" "$root"
   trap - EXIT INT TERM HUP
   exec 9>&-
+  say_changes
+}
+
+# Prints "NAME VERSION" for each of $packages, and for the C compiler that OCaml brings.
+print_versions() (
+  export LC_ALL=C
+  # shellcheck disable=SC2086
+  join <(printf '%s\n' gcc $packages | sort) <(dpkg-query --admindir="$root/var/lib/dpkg" -W -f '${Package} ${Version}\n' | sort)
+)
+
+# Prints what the private root has in another version than the one with which the tests have passed (tools/versions).
+say_changes() {
+  local changes
+  [ "$suite" = forky ] || return 0
+  changes=$(print_versions | LC_ALL=C join -a 1 -a 2 -e none -o 0,1.2,2.2 "$top/tools/versions" - |
+    awk '$2 != $3 { printf ", %s %s -> %s", $1, $2, $3 }')
+  [ -z "$changes" ] ||
+    say "the tests have not passed with all versions of this toolchain: ${changes#, }. If they pass, call ./dev versions >tools/versions"
 }
 
 # Prints the growing size of $partial until $maker ends. Returns the result of $maker.

@@ -260,7 +260,10 @@ The requirements of a release are checked before anything is made.
   dev: release: '1/0' is not a version
   [1]
   $ dev release 1.0 --fast
-  dev: release: unknown option '--fast'. The only option is --quick
+  dev: release: unknown option '--fast'. The options are --quick and --unchecked
+  [1]
+  $ dev release 1.0 --unchecked
+  dev: release: --unchecked: name the checks, separated by commas (--unchecked solver,lowest)
   [1]
   $ printf '#!/bin/sh\n[ ! -e changed ]\n' >bin/git; chmod +x bin/git
   $ echo '# Unreleased' >CHANGES.md
