@@ -8,22 +8,29 @@ val run_server :
   ?connections:int ->
   ?stop:unit Concord.Event.t ->
   ?on_error:(sockaddr -> exn -> unit) ->
+  ?on_shortage:(exn -> unit) ->
   file_descr ->
   (file_descr -> sockaddr -> unit) ->
   unit
 (** [run_server listener serve] accepts connections, and calls
     [serve socket peer] for each, in a task of the caller's host
-    ({!Concord.Scope}). When [serve] has ended, [socket] is closed, so [serve]
-    must not close it itself.
+    ({!Concord.Scope}). When [serve] has ended, [socket] is closed. [serve] may
+    close it before, or make channels of it, whose end closes it. Then it isn't
+    closed again.
 
     It serves up to [connections] at the same time, by default 1,000. The others
-    wait in the queue of the system. If no descriptor or memory is left for a
-    connection, it tries again a moment later, or when a connection has ended.
+    wait in the queue of the system.
 
     If [serve] raises [e], that is not an error of the server: it calls
-    [on_error peer e], which by default prints [e] on the standard error. If
-    [on_error] raises, the server fails, and so does the server if accepting
-    fails for another reason, such as a closed [listener].
+    [on_error peer e], which by default prints [e] on the standard error.
+
+    If no descriptor or memory is left for a connection ([EMFILE] and the like),
+    the connection waits in the system's queue, and [run_server] tries again
+    every 50 ms. It calls [on_shortage e] before the first of these pauses,
+    which by default prints a line on the standard error.
+
+    If [on_error] or [on_shortage] raises, the server fails, and so does the
+    server if accepting fails for another reason, such as a closed [listener].
 
     - {b Suspends} until [stop] happens, then until all connections have ended.
       It accepts none after [stop]. For example, pass [Promise.await_evt] of a
@@ -53,5 +60,7 @@ val connect_by_name :
     - {b Cancelled}, it closes all sockets.
     - {b Cost}: that of [resolve], by default {!Concord_aio.getaddrinfo}, and of
       a task for each address that is tried.
-    - {b Raises} [Unix.Unix_error], of the address that failed first, if none
-      answers. It is [EHOSTUNREACH] if there is no address. *)
+    - {b Raises} [Unix.Unix_error (error, "connect_by_name", host)] if no
+      address answers, with the error of the address that failed first. It is
+      [EHOSTUNREACH] if there is no address, and [EMFILE] if no descriptor is
+      left. *)

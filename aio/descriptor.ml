@@ -141,8 +141,7 @@ let openfile name flags perm =
           Unix.openfile name (O_CLOEXEC :: flags) perm)
 
 let with_file name flags perm f =
-  let fd = openfile name flags perm in
-  Ensure.finally close fd f fd
+  Io.owned "with_file" (openfile name flags perm) f
 
 (* --- Names of hosts ------------------------------------------------------- *)
 

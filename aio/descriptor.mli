@@ -104,8 +104,9 @@ val with_file :
   string -> open_flag list -> file_perm -> (file_descr -> 'a) -> 'a
 (** [with_file name flags perm f] is [f (openfile name flags perm)].
 
-    It closes the descriptor afterwards, even if [f] raised. [f] must not close
-    it. *)
+    It closes the descriptor afterwards, even if [f] raised. [f] may close it
+    before, or make channels of it, whose end closes it. Then it isn't closed
+    again. *)
 
 (** {2 Names of hosts, and time} *)
 

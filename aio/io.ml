@@ -72,6 +72,20 @@ let close fd =
   if not (Ensure.finally Owner.leave owner close_owner owner) then
     raise (bad_descriptor "close")
 
+(* The numbers of an object in the kernel tell whether [f] has closed it by [Unix.close], and the
+   number belongs to another file by now. *)
+let owned name fd f =
+  let owner = Owner.find ~wait:closes name fd in
+  let nature () = Native.nature ~nonblock:false fd in
+  let before = Owner.using name owner nature in
+  let close owner =
+    match Owner.using name owner nature with
+    | now when now = before -> ignore (close_owner owner : bool)
+    | _ -> Owner.abandon owner
+    | exception Unix.Unix_error (EBADF, _, _) -> Owner.abandon owner
+  in
+  Ensure.finally Owner.leave owner (Ensure.finally close owner f) fd
+
 (* --- Turns ---------------------------------------------------------------- *)
 
 (* How many more operations of this domain may be performed at once, before other tasks have to

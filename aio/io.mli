@@ -63,6 +63,10 @@ val close_owner : Owner.t -> bool
 val close : Unix.file_descr -> unit
 (** {!Concord_aio.close}. *)
 
+val owned : string -> Unix.file_descr -> (Unix.file_descr -> 'a) -> 'a
+(** [owned name fd f] is [f fd]. Afterwards [fd] is closed, even if [f] raised,
+    unless [f] has closed it, or a channel of it. *)
+
 (** {2 Operations} *)
 
 val check : string -> int -> int -> int -> unit

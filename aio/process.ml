@@ -44,22 +44,28 @@ let talk pid oc ic f =
       Printexc.raise_with_backtrace e backtrace
 
 let with_process ?env program args f =
-  let its_input, to_it = Unix.pipe ~cloexec:true () in
-  let from_it, its_output =
-    try Unix.pipe ~cloexec:true ()
-    with e ->
-      List.iter close_quietly [ its_input; to_it ];
-      raise e
+  let failed = function
+    | Unix.Unix_error (error, _, _) ->
+        Unix.Unix_error (error, "with_process", program)
+    | e -> e
   in
-  let env = match env with Some env -> env | None -> Unix.environment () in
-  match
-    Unix.create_process_env program args env its_input its_output Unix.stderr
-  with
-  | exception e ->
+  (* [opened] are closed if [start] fails. *)
+  let closing_on_failure opened start =
+    try start ()
+    with e ->
       let backtrace = Printexc.get_raw_backtrace () in
-      List.iter close_quietly [ its_input; its_output; to_it; from_it ];
-      Printexc.raise_with_backtrace e backtrace
-  | pid ->
-      List.iter close_quietly [ its_input; its_output ];
-      let oc = Output_channel.out_channel_of_descr to_it in
-      talk pid oc (Input_channel.in_channel_of_descr from_it) f
+      List.iter close_quietly opened;
+      Printexc.raise_with_backtrace (failed e) backtrace
+  in
+  let pipe () = Unix.pipe ~cloexec:true () in
+  let its_input, to_it = closing_on_failure [] pipe in
+  let from_it, its_output = closing_on_failure [ its_input; to_it ] pipe in
+  let env = match env with Some env -> env | None -> Unix.environment () in
+  let pid =
+    closing_on_failure [ its_input; its_output; to_it; from_it ] (fun () ->
+        Unix.create_process_env program args env its_input its_output
+          Unix.stderr)
+  in
+  List.iter close_quietly [ its_input; its_output ];
+  let oc = Output_channel.out_channel_of_descr to_it in
+  talk pid oc (Input_channel.in_channel_of_descr from_it) f

@@ -41,5 +41,7 @@ val with_process :
     - {b Raises} [Sys_error] if [to_it] can't be written, because the process
       has ended or closed its input. (If [SIGPIPE] isn't ignored, that signal
       ends your program.)
-    - {b Raises} [Unix.Unix_error] if no process can be started. If there is no
-      such program, that is so, or the status is [WEXITED 127], as in [Unix]. *)
+    - {b Raises} [Unix.Unix_error (error, "with_process", program)] if no
+      process can be started, for example because no descriptor is left
+      ([EMFILE]). If there is no such program, that is so, or the status is
+      [WEXITED 127], as in [Unix]. *)

@@ -153,6 +153,76 @@ let stopped () =
   ignore (Tasks.both server peer : unit * unit);
   Aio.close listener
 
+(* --- Descriptors that are closed by the function that gets them ----------------- *)
+
+let open_one _ = Unix.openfile "/dev/null" [ O_RDONLY; O_CLOEXEC ] 0
+
+let ways =
+  let by_channels ?(used = false) () fd =
+    let ic = Aio.in_channel_of_descr fd and oc = Aio.out_channel_of_descr fd in
+    if used then Aio.output_string oc "a line\n";
+    Aio.close_out oc;
+    Aio.close_in ic
+  in
+  [
+    ("Unix.close", Unix.close);
+    ("close", Aio.close);
+    ("channels", by_channels ());
+    ("channels in use", by_channels ~used:true ());
+  ]
+
+(* The number belongs to one of the other files at once. All must stay open. With [used], the
+   library learns that before the function ends. *)
+let taking_over ~used close others fd =
+  close fd;
+  others := List.init 6 open_one;
+  yes "the number is used again" (List.mem fd !others);
+  if used then
+    List.iter
+      (fun fd -> int "empty" 0 (Aio.read fd (Bytes.create 1) 0 1))
+      !others
+
+let are_open name others =
+  List.iter
+    (fun fd ->
+      match Aio.close fd with
+      | () -> ()
+      | exception Unix.Unix_error (EBADF, _, _) ->
+          Alcotest.failf "%s: another file is closed" name)
+    others
+
+let each_way f () =
+  List.iter
+    (fun (name, close) ->
+      List.iter
+        (fun used ->
+          let others = ref [] in
+          f (taking_over ~used close others);
+          are_open name !others)
+        [ false; true ])
+    ways
+
+let by_server take_over =
+  let listener = listener () and stop = Promise.create () in
+  let taken = Promise.create () in
+  let serve fd _ =
+    match take_over fd with
+    | () -> Promise.fill taken ()
+    | exception e -> Promise.fail taken e
+  in
+  let server () = Aio.run_server ~stop:(Promise.await_evt stop) listener serve
+  and a_client () =
+    let peer = client listener in
+    Promise.await taken;
+    Aio.close peer;
+    Promise.fill stop ()
+  in
+  ignore (Tasks.both server a_client : unit * unit);
+  Aio.close listener
+
+let by_file take_over =
+  temp (fun name -> Aio.with_file name [ O_RDWR ] 0 take_over)
+
 (* --- Clients -------------------------------------------------------------------- *)
 
 let info ?(family = Unix.PF_INET) address : Unix.addr_info =
@@ -343,11 +413,28 @@ let waited () =
   | (_ : Unix.process_status) -> Alcotest.fail "it was waited for"
   | exception Unix.Unix_error (ECHILD, _, _) -> ()
 
+(* Where no descriptor says that the process has ended, a thread waits. *)
+let by_thread () =
+  let stopping, to_ = spawn "kill -STOP $$; exit 4" in
+  Unix.close to_;
+  yes "it is stopped"
+    (Aio.waitpid [ WUNTRACED ] stopping = (stopping, WSTOPPED Sys.sigstop));
+  Unix.kill stopping Sys.sigcont;
+  yes "it has ended" (Aio.waitpid [ WUNTRACED ] stopping = (stopping, WEXITED 4));
+  let any, to_ = spawn "read x; exit 5" in
+  let ended, () =
+    Tasks.both
+      (fun () -> Aio.waitpid [] 0)
+      (fun () ->
+        pause ();
+        Unix.close to_)
+  in
+  yes "any process" (ended = (any, WEXITED 5))
+
 (* The number of the closed end belongs to one of the other files at once. All must stay open. *)
 let upper text to_it from_it =
   Aio.output_string to_it text;
   Aio.close_out to_it;
-  let open_one _ = Unix.openfile "/dev/null" [ O_RDONLY; O_CLOEXEC ] 0 in
   let others = List.init 6 open_one in
   (Aio.input_line from_it, others)
 
@@ -391,6 +478,7 @@ let () =
       ("a failure", failing);
       ("cancelled", cancelled);
       ("stopped", stopped);
+      ("closed by the function", each_way by_server);
     ]
   and clients =
     [
@@ -404,8 +492,10 @@ let () =
   and others =
     [
       ("files", files);
+      ("a file is closed by the function", each_way by_file);
       ("not in the loop", not_in_the_loop);
       ("a process is waited for", waited);
+      ("a thread waits for a process", by_thread);
       ("a process with pipes", piped);
       ("a process is killed", killed);
     ]
