@@ -212,10 +212,22 @@ let find t s job =
       Queue.push job s.waiting;
       Full
 
+let no_thread t = function
+  | Sys_error reason | Failure reason ->
+      Sys_error
+        (Printf.sprintf
+           "Concord.Blocking: no thread can be started for a call%s (%s). \
+            Raise the limit of threads or memory, or create the pool with a \
+            smaller ~threads"
+           (Option.fold t.name ~none:"" ~some:(Printf.sprintf " of %s"))
+           reason)
+  | e -> e
+
 (* If no thread can be started, one that runs already takes the call. If there is none, nobody
    would take those that wait either. *)
-let leave_to_others s job e =
+let leave_to_others t s job e =
   let backtrace = Printexc.get_raw_backtrace () in
+  let e = no_thread t e in
   let found, abandoned =
     Stdlib.Mutex.protect s.mutex @@ fun () ->
     s.threads <- s.threads - 1;
@@ -245,7 +257,7 @@ let post t s job =
   | Room -> (
       match start_worker s job with
       | () -> ()
-      | exception e -> leave_to_others s job e)
+      | exception e -> leave_to_others t s job e)
   | Full -> ()
 
 let promise t =

@@ -63,8 +63,9 @@ val run : ?pool:t -> ?signals:bool -> ?drop:('a -> unit) -> (unit -> 'a) -> 'a
     - {b Cost}: about 10 us, most of it for waking two threads. Starting a
       thread takes 30 to 100 us.
     - {b Raises} [e] if [f] raised [e], with its backtrace.
-    - {b Raises} the exception of [Thread.create] if the pool has no thread and
-      can't start one. Calls already waiting for this thread raise it too. *)
+    - {b Raises} [Sys_error] with the reason if the pool has no thread and the
+      system can't start one. Calls already waiting for that thread raise it
+      too. If the pool has a thread, the call waits for it instead. *)
 
 val submit : ?pool:t -> ?signals:bool -> (unit -> 'a) -> 'a Promise.t
 (** [submit f] starts the same call, and is a promise of its result.
