@@ -62,7 +62,7 @@ type request = {
   amount : int;
   aside : bool;
   owner : Holders.t;
-  comes : Nudge.t;
+  nudge : Nudge.t;
 }
 
 type waiters = (request, unit) Waiters.t
@@ -85,7 +85,7 @@ type t = state Atomic.t
 let all = max_int
 
 let request amount =
-  { amount; aside = false; owner = Holders.unknown; comes = Nudge.never }
+  { amount; aside = false; owner = Holders.unknown; nudge = Nudge.never }
 
 (* --- States --------------------------------------------------------------- *)
 
@@ -185,7 +185,7 @@ let may_overtake { overtaken; since; _ } = Nudge.may_overtake ~overtaken ~since
 let take request s : _ Step.t =
   let rare = s.rare in
   if request.amount > s.free then Wait
-  else if Nudge.is_over request.comes then
+  else if Nudge.is_over request.nudge then
     Return (entered request s (less_promised request rare), ())
   else if Waiters.is_empty s.first && request.amount <= s.free - rare.promised
   then Return (entered request s rare, ())
@@ -200,16 +200,16 @@ let rec is_over waiters =
   (not (Waiters.is_empty waiters))
   &&
   let w = Waiters.head waiters in
-  if Waiter.is_live w then Nudge.is_over w.arg.comes
+  if Waiter.is_live w then Nudge.is_over w.arg.nudge
   else is_over (Waiters.tail waiters)
 
 (* [request] is that of the first waiter. *)
 let is_within_round request rare =
   rare.since <> no_round
-  && (rare.promised > 0 || Nudge.is_over request.comes || is_over rare.second)
+  && (rare.promised > 0 || Nudge.is_over request.nudge || is_over rare.second)
 
 let is_to_be_nudged request rare =
-  Nudge.is_due request.comes && (not rare.in_order)
+  Nudge.is_due request.nudge && (not rare.in_order)
   && ((not (is_within_round request rare)) || may_overtake rare)
 
 let nudged request rare =
@@ -227,7 +227,7 @@ let passed request s =
     if
       w.arg.amount = request.amount
       && w.arg.owner == Holders.unknown
-      && not (Nudge.is_due w.arg.comes)
+      && not (Nudge.is_due w.arg.nudge)
     then with_first 0 (Waiters.tail s.first) plain
     else s
   else s
@@ -327,8 +327,8 @@ let waiting ?(left = then_serve) word (operation : _ Operation.t) : _ waiting =
   {
     operation = { operation with how; undo };
     how_again = By_hand { attempt; enlist; withdraw };
-    of_arg = (fun request -> request.comes);
-    with_arg = (fun request comes -> { request with comes });
+    of_arg = (fun request -> request.nudge);
+    with_arg = (fun request nudge -> { request with nudge });
     give_up =
       (fun t request ->
         Sys.opaque_identity (Step.surely (word t) give_up request));

@@ -13,7 +13,7 @@ type request = {
   aside : bool;
       (** If it is [true], the task goes behind those that don't stand aside. *)
   owner : Holders.t;  (** The task that will hold the permits. *)
-  comes : Nudge.t;
+  nudge : Nudge.t;
 }
 (** A request of a task. *)
 

@@ -28,12 +28,12 @@ type mvar_role =
   | Nudged  (** Was nudged and comes back to hold the value. *)
 
 let rec request role : Mvar.request =
-  let came comes = { Mvar.to_hold with comes } in
+  let came nudge = { Mvar.to_hold with nudge } in
   match role with
   | Taker | Putter -> Mvar.to_take
   | Reader -> Mvar.to_read
   | Holder -> Mvar.to_hold
-  | Asleep role -> { (request role) with comes = Nudge.of_thread asleep }
+  | Asleep role -> { (request role) with nudge = Nudge.of_thread asleep }
   | Nudged -> came (Nudge.of_nudged asleep)
 
 let real_mvar ~in_order how ~log =
@@ -60,15 +60,15 @@ let real_mvar ~in_order how ~log =
     | Modify, Publicly -> int (Mvar.modify t (fun old -> (old + n, old)))
     | Swap, _ ->
         let old = Option.get (use Holder) in
-        ignore (perform how t Mvar.put_back n : unit option);
+        ignore (perform how t Mvar.release_step n : unit option);
         int old
     | Modify, _ ->
         let old = Option.get (use Holder) in
-        ignore (perform how t Mvar.put_back (old + n) : unit option);
+        ignore (perform how t Mvar.release_step (old + n) : unit option);
         int old
     | (Give | Vacate), _ when not (is_held ()) -> "no task holds it"
-    | Give, Publicly -> unit (Mvar.give_back t n)
-    | Give, _ -> some unit (perform how t Mvar.put_back n)
+    | Give, Publicly -> unit (Mvar.release t n)
+    | Give, _ -> some unit (perform how t Mvar.release_step n)
     | Vacate, _ -> some unit (perform how t Mvar.vacate ())
     | Come_back, _ -> option (use Nudged)
     | Give_up, _ -> some unit (perform how t Mvar.give_up ())

@@ -42,8 +42,8 @@ let request { aside; _ } mode sleep =
   let request = { (Permits.request (amount mode)) with aside = aside mode } in
   match sleep with
   | Awake -> request
-  | Asleep -> { request with comes = Nudge.of_thread asleep }
-  | Nudged -> { request with comes = Nudge.of_nudged asleep }
+  | Asleep -> { request with nudge = Nudge.of_thread asleep }
+  | Nudged -> { request with nudge = Nudge.of_nudged asleep }
 
 (* The functions that a structure adds to the permits. *)
 module type Lock = sig
