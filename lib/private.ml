@@ -1,5 +1,6 @@
 module Atomically = Atomically
 module Identity = Identity
+module Attached_data = Attached_data
 module Late = Late
 module Context = Context
 module Locals = Locals

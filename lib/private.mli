@@ -16,6 +16,7 @@
 
 module Atomically = Atomically (* aio, schedulers *)
 module Identity = Identity (* domainslib, to tell pools apart *)
+module Attached_data = Attached_data (* domainslib, for its pools *)
 module Late = Late (* miou *)
 module Context = Context (* lwt and async, which add theirs, policies *)
 module Locals = Locals (* all adapters, schedulers *)
@@ -50,6 +51,10 @@ end
 module Identify : sig
   val waker : unit -> Who.t
   (** The calling task. It never suspends. *)
+
+  val add_who_of_trigger : (Domain_local_await.t -> Who.t option) -> unit
+  (** For a scheduler that is reached by its trigger alone. The function is
+      called in a task of it. *)
 end
 
 (* Schedulers and plug-ins *)
@@ -59,7 +64,7 @@ module Plugin = Plugin (* eio, domainslib, miou *)
 module Spin = Spin (* eio, picos *)
 module Spinning = Spinning (* eio, picos *)
 module Reach = Reach (* domainslib, aio, schedulers *)
-module Asking = Asking (* lwt, async, schedulers *)
+module Asking = Asking (* lwt, async, domainslib, schedulers *)
 module Others = Others (* aio *)
 
 (* concord-trace *)

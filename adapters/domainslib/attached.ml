@@ -7,6 +7,7 @@ let invalid name message =
 
 module Private = Concord.Private
 module Identity = Private.Identity
+module Attached_data = Private.Attached_data
 module Who = Private.Who
 
 (* Belongs to a pool, but doesn't keep the pool alive. *)
@@ -14,11 +15,11 @@ type attachment = { pool : Task.pool; name : string option; porter : Porter.t }
 
 (* A list is enough, because programs have few pools. A thread adds to it only while it holds
    [mutex]. *)
-let entries : attachment Identity.attached list Atomic.t = Atomic.make []
+let entries : attachment Attached_data.t list Atomic.t = Atomic.make []
 let mutex = Mutex.create ()
 
 let attached_to pool entry =
-  match Identity.attached entry with
+  match Attached_data.attached entry with
   | Some attachment when attachment.pool == pool -> Some attachment
   | Some _ | None -> None
 
@@ -27,8 +28,8 @@ let name_of pool = Option.bind (attachment_of pool) (fun { name; _ } -> name)
 
 let add pool name porter =
   let attachment = { pool; name; porter } in
-  let entry = Identity.attach pool attachment in
-  let is_used entry = not (Identity.is_useless entry) in
+  let entry = Attached_data.attach pool attachment in
+  let is_used entry = not (Attached_data.is_useless entry) in
   Atomic.set entries (entry :: List.filter is_used (Atomic.get entries));
   attachment
 
@@ -97,7 +98,7 @@ let is_of_a_pool other = Atomic.get some_attached && is_of_domainslib other
 let who_of_trigger other =
   if is_of_a_pool other then Some (Who.unknown host) else None
 
-let () = Concord.Private.Plugin.add_who_of_trigger who_of_trigger
+let () = Concord.Private.Identify.add_who_of_trigger who_of_trigger
 
 (* --- Turns ------------------------------------------------------------------ *)
 
@@ -117,11 +118,11 @@ let wake_in (trigger : Domain_local_await.t) { pool; porter; _ } =
 
 let wake_later trigger =
   is_of_a_pool trigger
-  && List.filter_map Identity.attached (Atomic.get entries)
+  && List.filter_map Attached_data.attached (Atomic.get entries)
      |> List.map (wake_in trigger)
      |> List.exists Fun.id
 
-let () = Concord.Private.Plugin.add_waker_of_trigger wake_later
+let () = Concord.Private.Asking.add_waker_of_trigger wake_later
 
 (* Gives a job its own identity, which it keeps when it moves to another domain. *)
 let[@inline never] with_identity pool promise f =

@@ -4,7 +4,6 @@ module Inbox = Host_kit.Inbox
 module Spin = Host_kit.Spin
 module Timer = Concord.Private.Timer
 module Atomically = Concord.Private.Atomically
-module Leaks = Concord.Private.Leaks
 
 exception Deadlock of int
 exception Ended
@@ -179,13 +178,31 @@ let resumer t wait =
   let wake () = wake t and turn _ = Deliver wait in
   Inbox.resumer t.turns ~wake wait.decision turn
 
+exception Hold
+
+type 'a held = { go_on : ('a, exn) result -> unit }
+
+(* [held_by_resumer go_on] is [(go_on', hold)]. [go_on'] doesn't keep [go_on] alive until [hold]
+   or [go_on' (Error Hold)] was called. Until then, [go_on'] does nothing. A resumer that
+   resumes the task calls [hold] first, because the resumer may be collected before the task
+   runs. *)
+let held_by_resumer go_on =
+  let held = { go_on } and weak = Weak.create 1 and strong = Atomic.make None in
+  Weak.set weak 0 (Some held);
+  let hold () = Atomic.set strong (Some held) in
+  let go_on = function
+    | Error Hold -> Atomic.set strong (Weak.get weak 0)
+    | outcome ->
+        Option.iter (fun { go_on } -> go_on outcome) (Atomic.get strong)
+  in
+  (go_on, hold)
+
 (* Each waiting thread continues with [Ended], unless it was resumed before. *)
 let resume_all t ~even_protected =
   for i = 0 to t.n_waits - 1 do
     let (Wait wait) = t.waits.(i) in
     if even_protected || not wait.protected then begin
-      if Concord.Private.Observer.finds_leaks () then
-        wait.go_on (Error Leaks.Hold);
+      if Concord.Private.Observer.finds_leaks () then wait.go_on (Error Hold);
       ignore (resumer t wait (Error Ended) : bool)
     end
   done
@@ -206,7 +223,7 @@ let[@inline] offer t wait resumer block go_on =
 (* While the program looks for leaks, only the resumer keeps the rest of the thread
    alive. *)
 let[@inline never] wait_guarded t ~protected block go_on =
-  let held, hold = Leaks.held_by_resumer go_on in
+  let held, hold = held_by_resumer go_on in
   let wait = begin_wait t ~protected held in
   let resume = resumer t wait in
   let resumer outcome =

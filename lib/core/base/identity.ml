@@ -1,5 +1,5 @@
-(* The library uses [Obj] only in this file, and for addresses in [address.ml]. The comment on each function says what the
-   function gains, and what it relies on. *)
+(* The library uses [Obj] only in this file, in [attached_data.ml], and for addresses in [address.ml]. The comment on
+   each function says what the function gains, and what it relies on. *)
 
 (* Two unhandled effects may have different types, and still be the same effect. The caller
    asks whether an unhandled effect is the one that was performed here, or one that came out of
@@ -66,34 +66,7 @@ let points_to pointer v = is (target pointer) (Obj.repr v)
 let same_target a b =
   match target a with Some thing -> points_to b thing | None -> false
 
-(* Attached data may refer to its owner, but doesn't keep the owner alive. Both are in one
-   ephemeron, which costs as much as a weak pointer. [attach] determines the type, and [data]
-   returns the data with the same type. *)
-type 'a attached = Obj.Ephemeron.t
-
-let attach v attached =
-  let block = weakly v in
-  Obj.Ephemeron.set_data block (Obj.repr attached);
-  block
-
-let attach_to_target pointer attached =
-  Option.map (fun thing -> attach thing attached) (target pointer)
-
-let owner block = Weakly block
-let is_useless block = is_collected (owner block)
-
-(* [thing] has to stay alive until the data was read, because then the data is alive too. *)
-let data block thing =
-  let data = Obj.Ephemeron.get_data block in
-  ignore (Sys.opaque_identity thing : Obj.t);
-  Option.map Obj.obj data
-
-let attached block = Option.bind (Obj.Ephemeron.get_key block 0) (data block)
-
-let attached_to pointer block =
-  match target pointer with
-  | Some thing when points_to (owner block) thing -> data block thing
-  | Some _ | None -> None
+let of_ephemeron block = Weakly block
 
 (* --- Closures ------------------------------------------------------------- *)
 

@@ -1,5 +1,5 @@
 (** Physical identity of values. This is all that the library takes from [Obj],
-    except for addresses ({!Address}).
+    except for addresses ({!Address}) and {!Attached_data}.
 
     When the program starts, the library checks its assumptions about the
     compiler's representation of functions.
@@ -58,33 +58,14 @@ val points_to : pointer -> 'a -> bool
 (** [points_to pointer v] is [true] if the target is physically [v]. *)
 
 val target : pointer -> Obj.t option
-(** The target, for {!Address}. Nothing else may use it. *)
+(** The target, for {!Address} and {!Attached_data}. Nothing else may use it. *)
 
-type 'a attached
-(** Data of type ['a] that belongs to a value of any type, the owner. It may
-    refer to the owner, but doesn't keep it alive. It costs as much as
-    {!val-pointer}. *)
+val weakly : 'a -> Obj.Ephemeron.t
+(** An ephemeron whose key is the value. It is for {!Attached_data}, like the
+    next function. *)
 
-val attach : 'v -> 'a -> 'a attached
-(** [attach v data] attaches [data] to [v]. *)
-
-val attach_to_target : pointer -> 'a -> 'a attached option
-(** [attach_to_target pointer data] attaches [data] to the target, or returns
-    [None] if the target was collected. *)
-
-val attached_to : pointer -> 'a attached -> 'a option
-(** [attached_to pointer attached] returns the data if its owner is the target
-    of [pointer]. It returns [None] if the owner is another value or was
-    collected. *)
-
-val owner : 'a attached -> pointer
-(** [owner attached] is a pointer to the owner. *)
-
-val attached : 'a attached -> 'a option
-(** [attached a] returns the data, or [None] if its owner was collected. *)
-
-val is_useless : 'a attached -> bool
-(** [is_useless attached] is [true] if the owner was collected. *)
+val of_ephemeron : Obj.Ephemeron.t -> pointer
+(** A pointer to the key of the ephemeron. *)
 
 (** {2 Closures} *)
 

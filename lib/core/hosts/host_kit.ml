@@ -28,8 +28,16 @@ type passing = Probe.passing = { passing : 'b. 'b Effect.t -> unit }
 type host = Asking.host = Suspends | Parks
 
 let probe = Asking.probe
-let weakly = Leaks.weakly
 let may_be_woken = Asking.may_be_woken
+
+let[@inline never] held_weakly resumer =
+  let held = Weak.create 1 in
+  Weak.set held 0 (Some resumer);
+  fun outcome ->
+    match Weak.get held 0 with Some resumer -> resumer outcome | None -> false
+
+let[@inline] weakly resumer =
+  if Observer.finds_leaks () then held_weakly resumer else resumer
 
 (* --- Plug-ins -------------------------------------------------------------- *)
 

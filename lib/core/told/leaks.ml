@@ -21,32 +21,6 @@ let[@inline never] guarded_here resumer =
 let[@inline] guard_operation resumer =
   if Observer.finds_leaks () then guarded_here resumer else resumer
 
-exception Hold
-
-type 'a held = { go_on : ('a, exn) result -> unit }
-
-(* A resumer that resumes the task calls [hold] first, because the resumer may be collected
-   before the task runs. *)
-let held_by_resumer go_on =
-  let held = { go_on } and weak = Weak.create 1 and strong = Atomic.make None in
-  Weak.set weak 0 (Some held);
-  let hold () = Atomic.set strong (Some held) in
-  let go_on = function
-    | Error Hold -> Atomic.set strong (Weak.get weak 0)
-    | outcome ->
-        Option.iter (fun { go_on } -> go_on outcome) (Atomic.get strong)
-  in
-  (go_on, hold)
-
-let[@inline never] held_weakly resumer =
-  let held = Weak.create 1 in
-  Weak.set held 0 (Some resumer);
-  fun outcome ->
-    match Weak.get held 0 with Some resumer -> resumer outcome | None -> false
-
-let[@inline] weakly resumer =
-  if Observer.finds_leaks () then held_weakly resumer else resumer
-
 (* While the runtime records backtraces, it keeps the last exception alive. That may be
    [Effect.Unhandled] with the effect of a wait, so raise another one. *)
 let collect () =

@@ -4,7 +4,7 @@
     guard is collected, no code has the resumer any more. Then the task is
     resumed with {!Never_resumed}, and the wait is reported. This works only if
     the structure that a task waits in is not kept alive by the host, through
-    the task (see {!weakly}). *)
+    the task (see {!Concord.Tools.Host_kit.weakly}). *)
 
 exception Never_resumed
 
@@ -19,9 +19,6 @@ val guard :
     of the task, asked for now. If [resumer] returns [true] a second time, that
     is reported too, because it is against H3. *)
 
-val weakly : 'a Concord_suspend.resumer -> 'a Concord_suspend.resumer
-(** {!Concord.Tools.Host_kit.weakly}. *)
-
 val guard_operation : 'a Concord_suspend.resumer -> 'a Concord_suspend.resumer
 (** {!guard} for an operation that has no stack while it waits. The frames are
     those of its caller. If leaks are not looked for, the result is the resumer
@@ -34,16 +31,6 @@ val report_last_thread : 'a Concord_suspend.resumer -> unit
 val report_last : (int -> Printexc.raw_backtrace) -> unit
 (** Reports a task of the last thread that got {!Never_resumed}, with its
     innermost frames. It does nothing if the report is off. *)
-
-val held_by_resumer :
-  (('a, exn) result -> unit) -> (('a, exn) result -> unit) * (unit -> unit)
-(** [held_by_resumer go_on] is [(go_on', hold)]. [go_on'] does not keep [go_on]
-    alive until [hold ()] or [go_on' (Error Hold)] was called. Until then,
-    [go_on'] does nothing. [hold] keeps it alive, and the resumer calls it. *)
-
-exception Hold
-(** Only for {!held_by_resumer}. It says that the values that are alive have to
-    be kept alive. *)
 
 val of_loop : 'block -> (unit -> 'a) -> 'a
 (** [of_loop block f] is [f ()], in which [block] is that of a loop that sleeps.

@@ -1,6 +1,16 @@
 (* A question that is performed outside the scheduler is answered by the scheduler around it,
    or by a handler in between. A greedy scheduler may be there, so [Greedy.outside] decides
    whether it is performed. *)
+let of_triggers : (Domain_local_await.t -> Who.t option) list Atomic.t =
+  Atomic.make []
+
+let add_who_of_trigger who = Atomically.update of_triggers (List.cons who)
+
+let who_of_trigger trigger =
+  match List.find_map (fun who -> who trigger) (Atomic.get of_triggers) with
+  | Some who -> who
+  | None -> Who.unknown "a scheduler"
+
 let asked_outside () = Greedy.outside Who.asked
 
 (* The block of each suspension that only asks a question. *)
@@ -60,7 +70,7 @@ let how =
         match by_effect perform with Some who -> who | None -> otherwise ());
     by_plugin = (fun plugin () -> by_plugin plugin);
     by_trigger =
-      (fun trigger () -> Who.asked_or (fun () -> Plugin.who_of_trigger trigger));
+      (fun trigger () -> Who.asked_or (fun () -> who_of_trigger trigger));
     by_thread = (fun () -> Who.asked_or Who.of_thread);
   }
 
@@ -92,7 +102,7 @@ let beside_greedy () =
       match known plugin with
       | who -> who
       | exception Plugin.Elsewhere -> unknown ())
-  | Has_trigger trigger -> Plugin.who_of_trigger trigger
+  | Has_trigger trigger -> who_of_trigger trigger
   | Unregistered -> first_of (Plugin.takers ())
 
 let rec in_plugin () =
@@ -109,7 +119,7 @@ let rec in_plugin () =
       | exception Plugin.Elsewhere ->
           Innermost.forget ();
           first_of (Plugin.unregistered ()))
-  | Trigger trigger -> Plugin.who_of_trigger trigger
+  | Trigger trigger -> who_of_trigger trigger
   | Nobody -> first_of (Plugin.unregistered ())
 
 (* --- Which task ------------------------------------------------------------------- *)

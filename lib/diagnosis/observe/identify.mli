@@ -13,3 +13,7 @@ val waker : unit -> Who.t
 val is_question : ('a Concord_suspend.resumer -> 'a option) -> bool
 (** [true] for the block of a suspension of {!task}, in which the task does not
     wait for anything. *)
+
+val add_who_of_trigger : (Domain_local_await.t -> Who.t option) -> unit
+(** For a scheduler that is reached by its trigger alone. The function is called
+    in a task of it. *)

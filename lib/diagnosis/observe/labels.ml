@@ -7,7 +7,7 @@ type t = {
 }
 
 (* [is_first] is [true] if the label was attached when the structure was created. *)
-type label = { attached : t Identity.attached; is_first : bool }
+type label = { attached : t Attached_data.t; is_first : bool }
 
 (* The newest is first. When the list is longer than [limit], labels of collected structures
    are dropped. [limit] is twice the number that was left the last time. *)
@@ -23,7 +23,7 @@ let lists =
   let none = { all = []; length = 0; limit = least } in
   Atomic.make { named = none; others = none }
 
-let is_useful label = not (Identity.is_useless label.attached)
+let is_useful label = not (Attached_data.is_useless label.attached)
 
 let add_to { all; length; limit } label =
   let all = label :: all and length = length + 1 in
@@ -37,7 +37,7 @@ let attach ~is_first structure label =
   (if not (Observer.are_labelled ()) then Observer.(start labels));
   let is_named =
     Option.is_some label.name || not (Identity.is_nowhere label.whole)
-  and label = { attached = Identity.attach structure label; is_first } in
+  and label = { attached = Attached_data.attach structure label; is_first } in
   Atomically.update lists (fun ({ named; others } as lists) ->
       if is_named then { lists with named = add_to named label }
       else { lists with others = add_to others label })
@@ -57,13 +57,15 @@ let rec find_among labels pointer ~otherwise =
   match labels with
   | [] -> otherwise ()
   | { attached; is_first } :: older -> (
-      match Identity.attached_to pointer attached with
+      match Attached_data.attached_to pointer attached with
       | None -> find_among older pointer ~otherwise
       | Some label when is_first -> [ label ]
       | Some label -> label :: find_among older pointer ~otherwise)
 
 let none () = []
-let by_address = By_address.create (fun label -> Identity.owner label.attached)
+
+let by_address =
+  By_address.create (fun label -> Attached_data.owner label.attached)
 
 let find_named pointer =
   let named = By_address.find by_address (Atomic.get lists).named.all pointer in

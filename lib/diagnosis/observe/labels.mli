@@ -43,7 +43,7 @@ type t = {
 }
 
 type label = {
-  attached : t Identity.attached;
+  attached : t Attached_data.t;
   is_first : bool;  (** [true] if it was attached when the structure was made. *)
 }
 

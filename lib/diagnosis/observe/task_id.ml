@@ -16,7 +16,7 @@ end)
 (* The tasks of each host and name. Several tasks may have the same key. A scheduler may reuse
    a name after its task has ended, and another scheduler may use it too. *)
 type tasks = {
-  known : entry Identity.attached list Names.t;
+  known : entry Attached_data.t list Names.t;
   added : int;
   limit : int;
 }
@@ -24,7 +24,7 @@ type tasks = {
 let least = 1_000
 let tasks = Atomic.make { known = Names.empty; added = 0; limit = least }
 let last_number = Atomic.make 0
-let is_useful entry = not (Identity.is_useless entry)
+let is_useful entry = not (Attached_data.is_useless entry)
 
 (* Called when as many entries were added as [limit] says. [limit] is twice the number of names
    that were left the last time, so dropping costs O(1) amortised. *)
@@ -39,10 +39,10 @@ let without_useless { known; _ } =
 let find (who : Who.t) { known; _ } =
   Option.bind
     (Names.find_opt (who.host, who.name) known)
-    (List.find_map (Identity.attached_to who.identity))
+    (List.find_map (Attached_data.attached_to who.identity))
 
 let add (who : Who.t) entry tasks =
-  match Identity.attach_to_target who.identity entry with
+  match Attached_data.attach_to_target who.identity entry with
   | None -> tasks
   | Some attached ->
       let { known; added; limit } =

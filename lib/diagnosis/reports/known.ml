@@ -74,8 +74,8 @@ let numbered numbers ~from items =
 let look_up pointers =
   let with_owner { Labels.attached; _ } =
     Option.map
-      (fun label -> (Identity.owner attached, label))
-      (Identity.attached attached)
+      (fun label -> (Attached_data.owner attached, label))
+      (Attached_data.attached attached)
   in
   let labels = List.filter_map with_owner (Labels.all ())
   and found = Observer.find () in

@@ -5,6 +5,7 @@ open Concord_test_support
 open Check
 module Who = Concord__core__Who
 module Identity = Concord__core__Identity
+module Attached_data = Concord__core__Attached_data
 
 let make who () = Who.make ~host:"test" ~name:"a task" who
 let once tasks number = Who.once tasks number ~host:"test" ~name:(fun () -> "")
@@ -107,23 +108,23 @@ let both_kinds () =
 
 let[@inline never] attached_to_new () =
   let owner = ref 1 in
-  Identity.attach owner (owner, "attached")
+  Attached_data.attach owner (owner, "attached")
 
 (* An attachment may refer to its owner, but must not keep it alive. *)
 let attachments () =
   let owner = ref 1 and other = ref 1 in
-  let attached = Identity.attach owner (owner, "attached") in
-  let to_ v = Identity.attached_to (Identity.pointer v) attached in
+  let attached = Attached_data.attach owner (owner, "attached") in
+  let to_ v = Attached_data.attached_to (Identity.pointer v) attached in
   yes "to its owner" (to_ owner = Some (owner, "attached"));
   yes "to no other" (to_ other = None);
-  yes "in use" (not (Identity.is_useless attached));
-  yes "the owner" (Identity.points_to (Identity.owner attached) owner);
+  yes "in use" (not (Attached_data.is_useless attached));
+  yes "the owner" (Identity.points_to (Attached_data.owner attached) owner);
   let lost = attached_to_new () in
   eventually "it is collected" (fun () ->
       Gc.full_major ();
-      Identity.is_useless lost);
-  yes "nothing" (Identity.attached lost = None);
-  yes "of the other" (Identity.attached attached = Some (owner, "attached"))
+      Attached_data.is_useless lost);
+  yes "nothing" (Attached_data.attached lost = None);
+  yes "of the other" (Attached_data.attached attached = Some (owner, "attached"))
 
 let () =
   run "who"

@@ -51,6 +51,17 @@ let park_or_refuse e block =
 
 (* --- Letting other tasks run --------------------------------------------------------- *)
 
+let wakers_of_triggers : (Domain_local_await.t -> bool) list Atomic.t =
+  Atomic.make []
+
+let add_waker_of_trigger waker =
+  Atomically.update wakers_of_triggers (List.cons waker)
+
+let wake_later trigger =
+  match Atomic.get wakers_of_triggers with
+  | [] -> false
+  | wakers -> List.exists (fun waker -> waker trigger) wakers
+
 (* If a host suspends by the effect, it runs other tasks before one that is ready, even if that
    was resumed at once. *)
 let resume_at_once () resumer =
@@ -58,7 +69,7 @@ let resume_at_once () resumer =
   None
 
 (* A trigger that is released before it is awaited doesn't suspend at all. So it is released
-   soon after, either by a task of the scheduler ([Plugin.wake_later]) or by the timers'
+   soon after, either by a task of the scheduler ([wake_later]) or by the timers'
    thread. The timers' thread is late if the scheduler's loop keeps OCaml's lock while it is
    idle. A timeout is set in any case, because the other task may belong to another loop, which
    is busy.
@@ -68,7 +79,7 @@ let resume_at_once () resumer =
    gets another turn later. Releasing the trigger while the effect is on its way would be
    certain. But Domainslib would then continue the task at once. *)
 let await_turn (trigger : Domain_local_await.t) yield =
-  let seconds = if Plugin.wake_later trigger then 1e-3 else 1e-5 in
+  let seconds = if wake_later trigger then 1e-3 else 1e-5 in
   match Timer.after seconds (fun () -> Park.release trigger) with
   | forget_timeout ->
       Backtrace.finally ~finally:forget_timeout (fun () ->

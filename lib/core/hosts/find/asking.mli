@@ -23,5 +23,11 @@ val yield : unit -> unit
 val let_host_run : unit -> unit
 (** {!yield}, except that a thread without a scheduler continues at once. *)
 
+val add_waker_of_trigger : (Domain_local_await.t -> bool) -> unit
+(** [add_waker_of_trigger waker], for a scheduler that is reached by its trigger
+    alone. If the trigger is one of its own, [waker trigger] may make it release
+    the trigger, once the tasks that are ready have run. It returns whether it
+    does. *)
+
 val scopes : unit -> scopes option
 (** {!Concord.Tools.Host_kit.scopes}. *)

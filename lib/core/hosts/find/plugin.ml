@@ -61,27 +61,6 @@ let on_this_domain (plugin : t) =
   | Some on_this_domain -> on_this_domain ()
   | None -> { suspend = plugin.suspend }
 
-let of_triggers : (Domain_local_await.t -> Who.t option) list Atomic.t =
-  Atomic.make []
-
-let add_who_of_trigger who = Atomically.update of_triggers (List.cons who)
-
-let who_of_trigger trigger =
-  match List.find_map (fun who -> who trigger) (Atomic.get of_triggers) with
-  | Some who -> who
-  | None -> Who.unknown "a scheduler"
-
-let wakers_of_triggers : (Domain_local_await.t -> bool) list Atomic.t =
-  Atomic.make []
-
-let add_waker_of_trigger waker =
-  Atomically.update wakers_of_triggers (List.cons waker)
-
-let wake_later trigger =
-  match Atomic.get wakers_of_triggers with
-  | [] -> false
-  | wakers -> List.exists (fun waker -> waker trigger) wakers
-
 let add ?who ?on_this_domain plugin =
   Option.iter
     (fun here -> Atomically.update domains (List.cons (plugin, here)))

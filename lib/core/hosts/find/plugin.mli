@@ -32,21 +32,6 @@ val who : t -> Who.t option
 
     - {b Raises} {!Elsewhere} if the caller is in none of its tasks. *)
 
-val add_who_of_trigger : (Domain_local_await.t -> Who.t option) -> unit
-(** For a scheduler that is reached by its trigger alone. The function is called
-    in a task of it. *)
-
-val who_of_trigger : Domain_local_await.t -> Who.t
-
-val add_waker_of_trigger : (Domain_local_await.t -> bool) -> unit
-(** [add_waker_of_trigger waker], for a scheduler that is reached by its trigger
-    alone. If the trigger is one of its own, [waker trigger] may make it release
-    the trigger, once the tasks that are ready have run. It returns whether it
-    does. *)
-
-val wake_later : Domain_local_await.t -> bool
-(** [true] if any scheduler does so. *)
-
 val all : unit -> t array
 (** All plug-ins, in the order in which they were added. A plug-in keeps its
     index. *)

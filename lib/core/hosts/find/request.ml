@@ -31,18 +31,14 @@ let by_unregistered request x =
    thread of the domain, or below a callback from C, through which no effect can pass. *)
 let rec unhandled request x =
   match Innermost.find () with
-  | Noted plugin -> (
+  | (Noted plugin | Found plugin) as found -> (
       match request.by_plugin plugin x with
       | v -> v
-      | exception Plugin.Elsewhere ->
+      | exception Plugin.Elsewhere -> (
           Innermost.forget ();
-          unhandled request x)
-  | Found plugin -> (
-      match request.by_plugin plugin x with
-      | v -> v
-      | exception Plugin.Elsewhere ->
-          Innermost.forget ();
-          by_unregistered request x)
+          match found with
+          | Noted _ -> unhandled request x
+          | Found _ | Trigger _ | Nobody -> by_unregistered request x))
   | Trigger trigger -> request.by_trigger trigger x
   | Nobody -> by_unregistered request x
 
