@@ -9,7 +9,7 @@ val receive_step : 'a subscription -> 'a state -> ('a state, 'a) Step.t
 (** It returns [Wait] if values were missed. *)
 
 val lag_step : unit -> 'a state -> ('a state, exn) Step.t
-(** For a task that finds no value. Its result is the exception, if values were
+(** For a task without a value. Its result is the exception, if values were
     missed. *)
 
 val drain_step : unit -> 'a state -> ('a state, 'a list) Step.t
@@ -25,12 +25,12 @@ val withdraw_step :
 val unsubscribe_step : unit -> 'a state -> ('a state, unit) Step.t
 
 val nowhere : unit -> 'a link
-(** The position of a subscription that has ended, or has not begun yet. *)
+(** The position of a subscription that has ended, or hasn't begun yet. *)
 
 (** {2 Steps of the link at the end, where no sender waits} *)
 
 val uncounted : 'a next
-(** The end of a broadcast that has no limit. *)
+(** The end of a broadcast without a limit. *)
 
 type ('a, 'r) next := ('a next, 'r) Step.next
 
@@ -51,7 +51,7 @@ val numbered :
   int ->
   'a Broadcast_state.next * (unit -> ('a, bool) next)
 (** [numbered dropping v] is an argument of {!extend_step}, for a value of a
-    broadcast that drops values. *)
+    dropping broadcast. *)
 
 (** {2 Steps of [last], where senders wait} *)
 
@@ -59,7 +59,7 @@ val held : int -> 'a link Atomic.t -> 'a Broadcast_state.next
 (** [held n last] is the first end of a broadcast with [n] places. *)
 
 val counted : 'a -> 'a held -> 'a Broadcast_state.next * 'a link
-(** [counted v held] is a value that takes a place, and the end behind it. *)
+(** [counted v held] is a value with a place, and the end behind it. *)
 
 type sent = Sent | Full | Over
 

@@ -1,8 +1,7 @@
-(** Lazy values that are being forced, and the values that each of them waits
-    for.
+(** Lazy values being forced, and the values each of them waits for.
 
-    If a task forces [x], it runs the computation of [x] under a handler. So a
-    task finds the lazy values that it is itself forcing on its own stack. This
+    If a task forces [x], it runs the computation of [x] under a handler. A task
+    therefore finds the lazy values it is itself forcing on its own stack. This
     works on every host, because the task needs no identity. *)
 
 type turn =
@@ -16,11 +15,11 @@ type 'a state =
   | Forcing of {
       computation : 'a computation;
       by : Holders.t;
-      waiters : (Holders.t, turn) Waiters.t;  (** Tasks that force the value. *)
+      waiters : (Holders.t, turn) Waiters.t;  (** Tasks forcing the value. *)
       watchers : watchers;
       need : need;
-          (** The lazy value that the forcing task waits for, if that value is
-              being forced too. *)
+          (** The lazy value the forcing task waits for, if that value is being
+              forced too. *)
     }
 
 and watchers = (unit, unit) Waiters.t
@@ -47,7 +46,7 @@ val make : (unit -> 'a) -> restarts:(exn -> bool) -> 'a t
 (** {2 The caller's own stack} *)
 
 type frame
-(** A lazy value that is being forced on this stack. *)
+(** A lazy value being forced on this stack. *)
 
 type _ Effect.t +=
   | Enclosing : frame list ref -> unit Effect.t
@@ -76,8 +75,8 @@ val passed : frame list -> frame list
 val collect : ((passing -> unit) -> unit) -> frame list
 (** [collect reach] are the frames that saw the last effect pass, the innermost
     one first. [reach] has to announce each effect before performing it.
-    Meanwhile, no other task of the thread may perform an effect that is
-    physically equal. *)
+    Meanwhile, no other task of the thread may perform a physically equal
+    effect. *)
 
 (** {2 Which task waits for which value} *)
 
@@ -91,6 +90,6 @@ val while_needed : 'a t -> frame list -> (unit -> 'b) -> 'b
     for [t]. Unbroken after [f]. *)
 
 val leads_to : frame list -> 'a t -> bool
-(** [leads_to frames t] is [true] if the task that forces [t] waits for one of
-    the frames, directly or through other tasks. If several tasks that close a
-    cycle ask, each in {!while_needed}, at least one of them gets [true]. *)
+(** [leads_to frames t] is [true] if the task forcing [t] waits for one of the
+    frames, directly or through other tasks. If several tasks close a cycle and
+    ask, each in {!while_needed}, at least one of them gets [true]. *)

@@ -52,8 +52,8 @@ val take : 'a t -> 'a
 (** [take t] removes the first item of [t] and returns it.
 
     - {b Suspends} while [t] is empty.
-    - {b Cost}: amortised O(1). From time to time, one call moves all items that
-      were added to the front, at 10 to 50 ns each.
+    - {b Cost}: amortised O(1). From time to time, one call moves all added
+      items to the front, at 10 to 50 ns each.
     - {b Raises} {!Closed} if [t] is closed and empty. *)
 
 val try_take : 'a t -> 'a option

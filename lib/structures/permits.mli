@@ -1,9 +1,8 @@
 (** Permits and waiting tasks, the common part of {!Mutex}, {!Semaphore} and
     {!Rwlock}.
 
-    A semaphore has the number of permits that it was created with, and an
-    acquire takes one of them. A lock has {!all} of them. A writer takes all,
-    and a reader takes one. A mutex is a lock without readers.
+    A semaphore has its initial number of permits, and an acquire takes one of them. A lock has
+    {!all} of them. A writer takes all, and a reader takes one. A mutex is a lock without readers.
 
     Tasks are served in the order in which they arrived, except for sleeping
     threads ({!Nudge}). *)
@@ -12,7 +11,7 @@ type request = {
   amount : int;  (** The number of permits, which may be zero. *)
   aside : bool;
       (** If it is [true], the task goes behind those that don't stand aside. *)
-  owner : Holders.t;  (** The task that will hold the permits. *)
+  owner : Holders.t;  (** The task for the permits. *)
   nudge : Nudge.t;
 }
 (** A request of a task. *)
@@ -23,8 +22,7 @@ type rare = private {
   promised : int;
       (** The number of free permits for which nudged tasks come. *)
   overtaken : int;
-      (** The number of tasks that have overtaken a nudged task in the present
-          round. *)
+      (** The number of tasks ahead of a nudged task in the present round. *)
   since : int;
       (** The time at which the round began, of [Nudge.now_ns], or negative if
           there is none. *)
@@ -56,8 +54,7 @@ val few : int
 
 val few_free : int -> state
 (** [few_free n] is the state in which [n] permits are free, no task waits, and
-    no holder is known. [n] is at most {!few}. It is a constant, so that a task
-    neither allocates it, nor fetches it from the core that has allocated it. *)
+    no holder is known. [n] is at most {!few}. It is a constant, which a task neither allocates, nor fetches from the core that has allocated it. *)
 
 val few_taken : int -> state
 (** [few_taken n] does the same for {!all} permits without [n]. *)
@@ -68,12 +65,10 @@ val take : request -> state -> (state, unit) Step.t
 (** [take request] takes the permits, or returns {!Wait}. *)
 
 val give : request -> state -> (state, unit) Step.t
-(** [give request] returns the permits, and serves the tasks that can be served
-    now. O(n) for [n] tasks that are served. *)
+(** [give request] returns the permits, and serves the next tasks. O(n) for [n] served tasks. *)
 
 val give_part : int -> state -> (state, unit) Step.t
-(** [give_part n] does the same as {!give}, for [n] of the permits that a task
-    has. The task keeps others, so it stays a holder. *)
+(** [give_part n] does the same as {!give}, for [n] of a task's permits. The task keeps others, so it stays a holder. *)
 
 val give_up : request -> state -> (state, unit) Step.t
 (** [give_up request] records that the nudged task doesn't come. *)
@@ -88,13 +83,11 @@ val waiting :
   ('t, request, unit) Operation.t ->
   't waiting
 (** [waiting word operation] waits as [operation] says, except for its [how].
-    [left] follows when a waiter has withdrawn. By default, it serves the tasks
-    that can be served now. *)
+    [left] follows when a waiter has withdrawn. By default, it serves the next tasks. *)
 
 val waiters : t -> int
-(** [waiters t] is the number of waiting tasks, without those that were nudged.
+(** [waiters t] is the number of waiting tasks, without the nudged ones.
 *)
 
 val passed : request -> state -> state
-(** The state after {!give}, if that only passes the permits to the first
-    waiter. Otherwise the state itself. *)
+(** The state after {!give}, if it only passes the permits to the first waiter. Otherwise the state itself. *)

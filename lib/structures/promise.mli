@@ -225,7 +225,7 @@ val all : 'a t list -> 'a list t
     ]} *)
 
 val first_filled : 'a t list -> 'a t
-(** [first_filled ts] is a promise of the value of the first promise that is
+(** [first_filled ts] is a promise for the value of the first promise to be
     {e filled}.
 
     It fails only if all of them fail, with the first failure. If several are

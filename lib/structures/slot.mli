@@ -1,9 +1,8 @@
 (** A slot in the queue of a condition.
 
-    A task takes a slot before it checks the state that it waits for. So it
-    doesn't miss a wake-up that comes during the check. One task owns a slot,
-    and calls the following functions. None of them suspends or performs an
-    effect. *)
+    A task takes a slot before it checks the state it waits for. This way, it
+    doesn't miss a wake-up during the check. One task owns a slot, and calls the
+    following functions. None of them suspends or performs an effect. *)
 
 type t
 
@@ -27,15 +26,15 @@ val enter : t -> unit
     Unbroken: if it raises, [t] isn't in the queue. *)
 
 val nowhere : t
-(** The slot of a task that has none. You can leave it. *)
+(** The slot of a task without one. You can leave it. *)
 
 val is_unwoken : t -> bool
 (** [is_unwoken t] is [true] if [t] is in the queue and the task has never
-    waited in it. In that case, the task may check its state from this slot once
+    waited in it. In this case, the task may check its state from this slot once
     more. *)
 
 val check : t -> Wakes.wake option
-(** [check t] is the wake-up that has come to the slot. *)
+(** [check t] is the slot's wake-up. *)
 
 val wait : t -> (unit, Wakes.wake) Waiter.t -> bool
 (** [wait t waiter] lets a wake-up resume the waiter from now on. It is the

@@ -3,8 +3,8 @@
     {b Stability}: experimental.
 
     A call into a database's client library, [Unix.system] or a lookup of a name
-    blocks the calling thread, and with it all tasks of a loop. [run] makes such
-    a call in another thread, which suspends only the calling task:
+    blocks the calling thread, and with it all tasks of its loop. [run] makes
+    such a call in another thread, which suspends only the calling task:
 
     {[
       # let lookup key = Unix.sleepf 0.001; key * key
@@ -38,8 +38,8 @@ val create : ?name:string -> ?threads:int -> unit -> t
     - {b Raises} [Invalid_argument] if [threads] is less than 1. *)
 
 val run : ?pool:t -> ?signals:bool -> ?drop:('a -> unit) -> (unit -> 'a) -> 'a
-(** [run f] is [f ()], called in a thread of the pool, by default one pool for
-    the whole program.
+(** [run f] is [f ()], called in a pooled thread. By default there is one pool
+    for the whole program.
 
     [f] has the caller's values of {!Local}. It may wait for tasks of other
     hosts, but then keeps its thread.

@@ -1,12 +1,12 @@
-(** The end of a scope, which decides the exception that its [run] raises. *)
+(** The end of a scope, and with it the exception of its [run]. *)
 
 type state =
   | Running
   | Stopped  (** One of its tasks cancelled the scope. *)
   | Unwound of exn * Printexc.raw_backtrace
-      (** A task or the body raised the exception that its host raises in
-          cancelled tasks. If the host cancelled the whole scope, the host says
-          so, and that counts. Otherwise, it cancelled only this task. *)
+      (** A task or the body raised its host's exception for cancelled tasks. If
+          the host cancelled the whole scope, the host says so, and this counts.
+          Otherwise, it cancelled only this task. *)
   | Failed of exn * Printexc.raw_backtrace
       (** The first failure of a task or of the body. *)
   | Ended  (** All of its tasks have ended. *)

@@ -1,4 +1,4 @@
-(** A job of {!Workers}, and the pool that it belongs to.
+(** A job of {!Workers}, and its pool.
 
     A job is a host's task. It is a function that runs in a handler of effects,
     on one worker at a time. If it waits, its worker is free, and any worker
@@ -15,7 +15,7 @@ val create_pool : ?name:string -> workers:int -> unit -> pool
 (** {1 Jobs} *)
 
 val create : pool -> 'a Promise.t -> (t -> 'a) -> t
-(** [create pool promise f] is a job that has not been submitted. It resolves
+(** [create pool promise f] is a job before its submission. It resolves
     [promise] with the result of [f]. *)
 
 val submit : t -> unit
@@ -62,10 +62,10 @@ val drained : pool -> unit Promise.t
 (** The promise is filled when the pool has ended. *)
 
 val tell_all_to_stop : pool -> unit
-(** Tells all jobs to stop, and those that come later. A job that has not begun
-    fails with {!Cancelled} when a worker takes it. *)
+(** Tells all jobs to stop, and all later ones. If a job hasn't begun, it fails
+    with {!Cancelled} when a worker takes it. *)
 
 val lose_all : pool -> unit
-(** Makes the promises of all jobs fail with {!Lost}, and those of jobs that are
-    submitted later. Jobs that have begun continue, and the pool still ends when
-    they have ended. *)
+(** Makes the promises of all jobs fail with {!Lost}, even if the jobs are
+    submitted later. Started jobs continue, and the pool still ends when they
+    have ended. *)

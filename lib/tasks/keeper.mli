@@ -1,9 +1,9 @@
-(** A thread that owns a resource while a function runs, for example a loop in a
+(** A thread with a resource while a function runs, for example a loop in a
     domain of its own, or a pool of domains.
 
     Only the thread that created such a resource can end it, but a task may
-    continue on another domain. So a separate thread creates and ends the
-    resource, and the caller's task waits for that thread. *)
+    continue on another domain. A separate thread therefore creates and ends the
+    resource, and the caller's task waits for the thread. *)
 
 type 'r t = {
   ready : 'r Promise.t;
@@ -24,8 +24,8 @@ val wait_to_leave : 'r t -> unit
 val within : (Signals.mask -> 'r t -> unit) -> ('r -> 'a) -> 'a
 (** [within body f] calls [f r]. It runs [body mask t] in a new thread of the
     calling domain, which fills [t.ready] with [r]. [body] should return soon
-    after [t.leave] is filled. [mask] holds the signals that the caller blocks.
-    The thread blocks all signals, so that it surely resolves [t.over].
+    after [t.leave] is filled. [mask] holds the signals blocked by the caller.
+    The thread blocks all signals, to be sure to resolve [t.over].
 
     - {b Suspends} until [r] is there, where [f] does, and until [t.over] is
       resolved.
@@ -47,4 +47,4 @@ val with_loop :
     [serve t], which runs a loop, and then [ended t].
 
     If [f] raises [no_loop], and the loop has failed, [with_loop] raises the
-    loop's exception, because that is the reason. *)
+    loop's exception, because it is the reason. *)

@@ -11,12 +11,13 @@ val await :
 
     If the caller is cancelled, it calls [stop ()], and then waits, protected,
     until [promise] is resolved. If [is_answer outcome] is [true], the outcome
-    is an answer of the work itself. In that case, [await] returns or raises it,
+    is an answer of the work itself. In this case, [await] returns or raises it,
     and the task's next wait raises the host's exception. Otherwise [await]
     raises the host's exception.
 
-    If [start] raises, [await] raises that exception after the same wait. So
-    [stop] has to resolve [promise] even if [start] has done nothing. *)
+    If [start] raises, [await] raises its exception after the same wait.
+    Therefore [stop] has to resolve [promise] even if [start] has done nothing.
+*)
 
 val call :
   cancelled:exn ->
@@ -24,9 +25,9 @@ val call :
   post:('a Promise.t -> begins:(unit -> bool) -> unit) ->
   cancel:(unit -> unit) ->
   'a
-(** [call ~cancelled ~is_answer ~post ~cancel] is {!await} for a function that
-    another loop calls. [post promise ~begins] hands it to that loop, which
-    calls it only if [begins ()] is [true], and then resolves [promise].
+(** [call ~cancelled ~is_answer ~post ~cancel] is {!await} for a function called
+    by another loop. [post promise ~begins] hands it to the loop, which calls it
+    only if [begins ()] is [true], and then resolves [promise].
 
     If the caller is cancelled, the function doesn't begin, or [cancel ()] is
     called, which makes the loop cancel it. *)
