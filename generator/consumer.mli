@@ -45,7 +45,7 @@ val push : ('a, 'r) t -> 'a -> unit
     - {b Raises} [Invalid_argument] if the code is running. *)
 
 val finish : ('a, 'r) t -> 'r
-(** [finish t] ends the input, after that [read ()] is [None], and returns the
+(** [finish t] ends the input, after which [read ()] is [None], and returns the
     result of the code.
 
     - {b Raises} [e] if the code raises [e], or has raised it.

@@ -45,7 +45,7 @@ val attach : ?name:string -> Domainslib.Task.pool -> unit
 val drain : Domainslib.Task.pool -> unit
 (** [drain pool] waits until [pool] has no waiting, running or suspended job.
 
-    It returns after a moment at that all submitted jobs, from any function of
+    It returns after a moment at which all submitted jobs, from any function of
     this module, had ended. It therefore also waits for jobs submitted by other
     jobs. If a job of [pool] itself calls [drain], it waits forever.
 

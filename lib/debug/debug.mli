@@ -59,7 +59,7 @@
       there are at most two reports in this time, and the same operation at the
       same line is reported again after ten times as long. Waits for descriptors
       by [Concord_aio] are left out. A task waiting for its next job is reported
-      too, so choose a time after that you would want to know.
+      too, so choose a time after which you would want to know.
     - [leaks] raises {!Suspend.Never_resumed} in tasks nothing can resume.
     - [strict] implies [waits], and refuses a lock where no task can wait,
       {{!strict}below}.

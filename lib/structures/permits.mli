@@ -1,8 +1,9 @@
 (** Permits and waiting tasks, the common part of {!Mutex}, {!Semaphore} and
     {!Rwlock}.
 
-    A semaphore has its initial number of permits, and an acquire takes one of them. A lock has
-    {!all} of them. A writer takes all, and a reader takes one. A mutex is a lock without readers.
+    A semaphore has its initial number of permits, and an acquire takes one of
+    them. A lock has {!all} of them. A writer takes all, and a reader takes one.
+    A mutex is a lock without readers.
 
     Tasks are served in the order in which they arrived, except for sleeping
     threads ({!Nudge}). *)
@@ -54,7 +55,8 @@ val few : int
 
 val few_free : int -> state
 (** [few_free n] is the state in which [n] permits are free, no task waits, and
-    no holder is known. [n] is at most {!few}. It is a constant, which a task neither allocates, nor fetches from the core that has allocated it. *)
+    no holder is known. [n] is at most {!few}. It is a constant, which a task
+    neither allocates, nor fetches from the core that has allocated it. *)
 
 val few_taken : int -> state
 (** [few_taken n] does the same for {!all} permits without [n]. *)
@@ -65,13 +67,15 @@ val take : request -> state -> (state, unit) Step.t
 (** [take request] takes the permits, or returns {!Wait}. *)
 
 val give : request -> state -> (state, unit) Step.t
-(** [give request] returns the permits, and serves the next tasks. O(n) for [n] served tasks. *)
+(** [give request] returns the permits, and serves the next tasks. O(n) for [n]
+    served tasks. *)
 
 val give_part : int -> state -> (state, unit) Step.t
-(** [give_part n] does the same as {!give}, for [n] of a task's permits. The task keeps others, so it stays a holder. *)
+(** [give_part n] does the same as {!give}, for [n] of a task's permits. The
+    task keeps others, so it stays a holder. *)
 
 val give_up : request -> state -> (state, unit) Step.t
-(** [give_up request] records that the nudged task doesn't come. *)
+(** [give_up request] records the nudged task's absence. *)
 
 (** {2 Waiting} *)
 
@@ -83,11 +87,12 @@ val waiting :
   ('t, request, unit) Operation.t ->
   't waiting
 (** [waiting word operation] waits as [operation] says, except for its [how].
-    [left] follows when a waiter has withdrawn. By default, it serves the next tasks. *)
+    [left] follows when a waiter has withdrawn. By default, it serves the next
+    tasks. *)
 
 val waiters : t -> int
-(** [waiters t] is the number of waiting tasks, without the nudged ones.
-*)
+(** [waiters t] is the number of waiting tasks, without the nudged ones. *)
 
 val passed : request -> state -> state
-(** The state after {!give}, if it only passes the permits to the first waiter. Otherwise the state itself. *)
+(** The state after {!give}, if it only passes the permits to the first waiter.
+    Otherwise the state itself. *)
