@@ -18,6 +18,7 @@
 
 module Debug = Debug
 module Trace = Trace
+module Metrics = Metrics
 
 (** {1 For authors of schedulers and structures} *)
 

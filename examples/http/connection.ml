@@ -100,7 +100,7 @@ let send t client ?(head_only = false) ?(chunked = true) ~keep_alive answer =
   &&
   match answer.body with
   | Events f when not head_only -> stream t client ~chunked f
-  | Events _ | Text _ | Html _ -> true
+  | Events _ | Text _ | Html _ | Typed _ -> true
 
 (* Reads and discards input for a while before the socket is closed. If a closed socket
    still has unread input, the system resets the connection, and the client may lose the
@@ -115,7 +115,7 @@ let linger t client =
 
 let is_endless = function
   | { Message.body = Events _; _ } -> true
-  | { body = Text _ | Html _; _ } -> false
+  | { body = Text _ | Html _ | Typed _; _ } -> false
 
 let serve t handle socket =
   let client = client socket in

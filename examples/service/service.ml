@@ -255,6 +255,13 @@ let metrics t =
   String.concat "\n"
     (List.map line (counted @ [ ("queued", Work_queue.length t.jobs) ]))
 
+(* For Prometheus. Started with CONCORD_DEBUG=metrics, this has also the times of Concord's
+   structures. *)
+let openmetrics t : Message.answer =
+  let text = metrics t ^ "\n" ^ Tools.Metrics.(to_openmetrics (snapshot ())) in
+  let content_type = Tools.Metrics.content_type in
+  { status = `OK; headers = []; body = Typed { content_type; text } }
+
 let with_id text f : Message.answer =
   match Decimal.int text with
   | Some id -> f id
@@ -277,7 +284,7 @@ let handle t (request : Http.Request.t) body : Message.answer =
   | (`GET | `HEAD), [ "" ] -> page
   | `POST, [ "jobs" ] -> post t body
   | `GET, [ "events" ] -> events t
-  | (`GET | `HEAD), [ "metrics" ] -> Message.answer `OK (metrics t)
+  | (`GET | `HEAD), [ "metrics" ] -> openmetrics t
   | (`GET | `HEAD), [ "jobs"; id ] ->
       with_id id (fun id ->
           with_wait target (fun ~seconds -> get t ~seconds id))
@@ -304,7 +311,7 @@ let run options =
   let web =
     Web.listen ~port:options.port ~domains:options.http_domains options.limits
   in
-  Workers.with_workers ~domains:options.workers @@ fun pool ->
+  Workers.with_workers ~name:"primes" ~domains:options.workers @@ fun pool ->
   Concord_lwt.with_domain ~close:Store.close (fun () ->
       Store.connect options.database)
   @@ fun database ->

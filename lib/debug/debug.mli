@@ -63,6 +63,7 @@
     - [leaks] raises {!Suspend.Never_resumed} in tasks nothing can resume.
     - [strict] implies [waits], and refuses a lock where no task can wait,
       {{!strict}below}.
+    - [metrics] calls {!Metrics.start}. It doesn't imply [waits].
     - [trace] calls {!Trace.start} at the start of the program.
 
     {3:stall Stalls and cycles}
@@ -234,6 +235,13 @@ type running = {
   has_waited : bool;  (** [false] if it has not waited since it began. *)
 }
 
+type queue = {
+  queue : string;  (** Its name. *)
+  kind : string;  (** ["stream"], ["mailbox"] or ["work queue"]. *)
+  length : int;  (** The number of items. *)
+  capacity : int option;  (** [None] if there is no limit. *)
+}
+
 type report = {
   cycles : wait list list;
       (** Deadlock cycles: tasks that can't continue. In each cycle, each task
@@ -264,6 +272,11 @@ type report = {
           begun to wait in the thread since. If a loop stands still, this task
           blocks it, or one that ran just before this task. At most 256 threads
           are remembered. *)
+  queues : queue list;
+      (** The queues that have a name and are not empty, the longest first. No
+          task need wait in them. A {!Stream} is here only if it was created
+          while waits were kept or measured ({!Metrics}), because its name comes
+          later. *)
 }
 
 val report : unit -> report
@@ -282,7 +295,7 @@ val to_string : report -> string
     waits.
 
     {[
-      # print_string (Tools.Debug.to_string { cycles = []; behind = []; waits = []; woken = []; running = [] })
+      # print_string (Tools.Debug.to_string { cycles = []; behind = []; waits = []; woken = []; running = []; queues = [] })
       concord: 0 tasks wait
 
       - : unit = ()

@@ -18,7 +18,10 @@ let not_locked () = raise (Sys_error "Condition.wait: the mutex is not locked")
 
 let unlock_once wait =
   if not wait.unlocked then
-    match Step.surely (Mutex.word wait.mutex) Mutex.unlock_step () with
+    match
+      Mutex.gives_back wait.mutex;
+      Step.surely (Mutex.word wait.mutex) Mutex.unlock_step ()
+    with
     | () -> wait.unlocked <- true
     | exception e when e == Mutex.not_permitted ->
         (* another task has unlocked it *) not_locked ()

@@ -9,7 +9,8 @@ type t = Permits.t
 let[@inline] word t = t
 let locked = Permits.few_free 0
 let unlocked = Permits.few_taken 0
-let made t = Observer.made ~kind:"mutex" t
+let kind = "mutex"
+let made t = Observer.made ~kind t
 let create () = made (Permits.make Permits.all)
 let create_in_order () = made (Permits.make ~in_order:true Permits.all)
 let anybody = Permits.request Permits.all
@@ -43,6 +44,7 @@ let owner_of t =
   | owner :: _ -> owner
 
 let owners t = Holders.to_list (owner_of t)
+let gives_back t = Holders.gives_back ~kind t (owner_of t)
 
 (* Spinning is worthwhile because an owner on another domain may unlock sooner than the caller
    could suspend and be woken. *)
@@ -72,7 +74,9 @@ let[@inline] try_release t = Atomic.compare_and_set t locked unlocked
 let[@inline] released t () = try_release t
 
 let[@inline never] unlock_by_step t =
-  Holders.before_unlock t ~owner:(owner_of t);
+  let owner = owner_of t in
+  Holders.before_unlock t ~owner;
+  gives_back t;
   Step.surely t unlock_step ()
 
 (* Usually only the first waiter leaves. This doesn't begin with a poll, as in [Step.surely]. *)
@@ -128,6 +132,7 @@ let[@inline] protect_as owner t f =
   Step.within ~fast:released t unlock_step () f
 
 let[@inline never] protect_known t f =
+  let f = Holding.measured ~kind t ~holder:owner_of f in
   Holders.within (fun owner -> protect_as owner t f)
 
 let protect t f =

@@ -100,7 +100,8 @@ let with_nobody line =
 let empty = Empty no_line
 let full v = Full (v, Waiters.empty, no_line)
 let emptied line = if line == no_line then empty else Empty line
-let made ?name state = Observer.made ~kind:"mvar" ?name (Atomic.make state)
+let kind = "mvar"
+let made ?name state = Observer.made ~kind ?name (Atomic.make state)
 let create_empty ?name () = made ?name empty
 let create_empty_in_order ?name () = made ?name (emptied line_in_order)
 let create ?name v = made ?name (Full (v, Waiters.empty, no_line))
@@ -492,7 +493,9 @@ let swap t v =
 let[@inline] modify_as by t f = replace_as by t f (hold t by)
 
 let[@inline never] modify_known t f =
-  Holders.within (fun by -> modify_as by t f)
+  Holders.within (fun by ->
+      let f = Holding.measured ~kind t ~holder:(fun _ -> by) f in
+      modify_as by t f)
 
 let modify t f =
   if Holders.are_known () then modify_known t f

@@ -91,6 +91,12 @@ let check option seconds =
          "Pool.create: %s is %g seconds, but must be a number from 0 on" option
          seconds)
 
+let kind = "pool"
+
+let figures t =
+  let { idle; size; rare; _ } = Atomic.get t in
+  [ Observer.Used (size - List.length idle); Limit rare.settings.limit ]
+
 let create ?name ?(validate = fun _ -> true) ?(dispose = ignore)
     ?(keep_after = never) ?(idle_time = infinity) ?(lifetime = infinity) limit
     make =
@@ -108,7 +114,7 @@ let create ?name ?(validate = fun _ -> true) ?(dispose = ignore)
   let rare =
     { settings; ages; epoch = 0; closed = false; known = []; enders }
   in
-  Observer.made ~kind:"pool" ?name
+  Observer.made ~kind ?name ~figures
     (Atomic.make { idle = []; size = 0; takers = Waiters.empty; rare })
 
 (* --- Steps ----------------------------------------------------------------
@@ -408,8 +414,10 @@ let[@inline] take operation t holder =
   in
   resource t holder grant
 
+let[@inline] gives_back t item = Holders.gives_back ~kind t item.holder
+
 let[@inline] lend t f item =
-  match f item.v with
+  match Holding.measured ~kind t ~holder:(fun _ -> item.holder) f item.v with
   | result ->
       put_back t item;
       result
@@ -477,12 +485,15 @@ let returned_twice () =
 
 let give_back ~keep { pool; item; returned } =
   if Atomic.exchange returned true then returned_twice ();
+  gives_back pool item;
   if keep then Sys.opaque_identity (put_back pool item)
   else Sys.opaque_identity (discard pool item)
 
 let give_back_after { pool; item; returned } e =
-  if not (Atomic.exchange returned true) then
+  if not (Atomic.exchange returned true) then begin
+    gives_back pool item;
     Sys.opaque_identity (put_back_after pool item e)
+  end
 
 (* --- Closing -------------------------------------------------------------- *)
 

@@ -22,6 +22,7 @@ let readers = { fair_readers with aside = true }
 let free = Permits.few_taken 0
 let written = Permits.few_free 0
 let word t = t.state
+let kind = "rwlock"
 
 let made ?name ~in_order prefer =
   let state = Permits.make ~in_order Permits.all in
@@ -30,7 +31,7 @@ let made ?name ~in_order prefer =
     | None | Some `Nobody -> fair_readers
     | Some `Writers -> readers
   in
-  Observer.made ~kind:"rwlock" ?name { state; reading; writing = writers }
+  Observer.made ~kind ?name { state; reading; writing = writers }
 
 let create ?name ?prefer () = made ?name ~in_order:false prefer
 let create_in_order ?name ?prefer () = made ?name ~in_order:true prefer
@@ -94,8 +95,12 @@ let[@inline] unlocked state request =
 let[@inline] by owner (request : Permits.request) =
   if owner == Holders.unknown then request else { request with owner }
 
+let known_as caller t = Holders.own caller (Atomic.get t.state).rare.known
+
 let[@inline never] unlock_slowly t request =
-  Step.surely t.state unlock_step (by (Holders.caller ()) request)
+  let caller = Holders.caller () in
+  Holders.gives_back ~kind t (known_as caller t);
+  Step.surely t.state unlock_step (by caller request)
 
 let read_unlock t =
   if not (read_unlocked t.state ()) then unlock_slowly t t.reading
@@ -166,7 +171,9 @@ let[@inline] within_as t request f =
   Step.within ~fast:unlocked t.state unlock_step request f
 
 let[@inline never] within_known t request f =
-  Holders.within (fun holder -> within_as t (by holder request) f)
+  Holders.within (fun holder ->
+      let f = Holding.measured ~kind t ~holder:(known_as holder) f in
+      within_as t (by holder request) f)
 
 let[@inline] within t request f =
   if Holders.are_known () then within_known t request f

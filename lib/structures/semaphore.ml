@@ -3,10 +3,18 @@
 type t = Permits.t
 
 let one = Permits.request 1
+let kind = "semaphore"
+
+(* The capacity is known if holders were known when the semaphore was made. A program may
+   release more than that. *)
+let figures t =
+  let { Permits.free; rare; _ } = Atomic.get t in
+  if rare.capacity < 0 then []
+  else [ Observer.Used (Int.max 0 (rare.capacity - free)); Limit rare.capacity ]
 
 let made ?in_order n =
   let capacity = if Holders.are_known () then Some n else None in
-  Observer.made ~kind:"semaphore" (Permits.make ?in_order ?capacity n)
+  Observer.made ~kind ~figures (Permits.make ?in_order ?capacity n)
 
 let make n = made n
 let make_in_order n = made ~in_order:true n
@@ -106,6 +114,8 @@ let[@inline never] with_known waiting release t n f =
   Holders.within (fun by ->
       let request = { (Permits.request n) with owner = Holders.one_of by } in
       acquire_known waiting t request;
+      let holder _ = request.owner in
+      let f = Holding.measured ~kind t ~holder f in
       Step.within ~fast:never_fast t release request f)
 
 (* The capacity says whether all permits are in brackets that are known. *)

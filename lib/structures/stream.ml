@@ -613,10 +613,14 @@ let is_short capacity = capacity <= Spin.short
 
 (* --- Creating ------------------------------------------------------------- *)
 
+let figures t =
+  if t.capacity = max_int then [ Observer.Length (length t) ]
+  else [ Length (length t); Capacity t.capacity ]
+
 let make kind ?name capacity operations =
   let nothing = Identity.nothing in
   let bottom = Node { value = nothing (); below = nothing (); index = 0 } in
-  Observer.made ~kind ?name
+  Observer.made ~kind ?name ~figures
     {
       capacity;
       first = Atomic.make_contended (First (Bare { taken = 0 }));

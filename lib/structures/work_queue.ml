@@ -59,13 +59,17 @@ type 'a state = {
 type 'a t = 'a state Atomic.t
 type 'a ticket = { queue : 'a t; number : int }
 
+let figures t =
+  let { length; capacity; _ } = Atomic.get t in
+  [ Observer.Length length; Capacity capacity ]
+
 let create ?name capacity =
   if capacity < 1 then
     invalid_arg
       (Printf.sprintf
          "Work_queue.create: the capacity is %d, but must be at least 1"
          capacity);
-  Observer.made ~kind:"work queue" ?name
+  Observer.made ~kind:"work queue" ?name ~figures
     (Atomic.make
        {
          capacity;

@@ -51,6 +51,9 @@ type state = {
       (** Those that have begun. They are here for the child of a fork, see [t].
       *)
   uncomputed : int Atomic.t;
+  busy_ns : int Atomic.t;
+      (** For how long functions have run, of those that have ended and were
+          measured. *)
 }
 
 (* [states], with the number of each process. The child of a fork has none of the threads.
@@ -77,6 +80,7 @@ let create_state () =
     threads = 0;
     workers = [];
     uncomputed = Atomic.make 0;
+    busy_ns = Atomic.make 0;
   }
 
 let rec here t =
@@ -274,6 +278,15 @@ let settle promise drop = function
 (* Functions of [Promise.on_resolve], and [drop], may raise. No code waits for that. *)
 let quietly f v = try f v with _ -> ()
 
+let measured s compute mask =
+  if not (Observer.measures ()) then compute mask
+  else
+    let begun_ns = Nudge.now_ns () in
+    let outcome = compute mask in
+    let ns = Nudge.now_ns () - begun_ns in
+    ignore (Atomic.fetch_and_add s.busy_ns ns : int);
+    outcome
+
 let start t ~signals ~drop f =
   let s = here t and promise = promise t and begun = Atomic.make false in
   let origin = if Observer.are_kept () then Some (Forks.here ()) else None in
@@ -289,7 +302,7 @@ let start t ~signals ~drop f =
       ignore
     end
     else begin
-      let outcome = compute mask in
+      let outcome = measured s compute mask in
       Atomic.decr s.uncomputed;
       fun () -> quietly (settle promise drop) outcome
     end
@@ -325,6 +338,18 @@ let helpers t () =
         let idle = List.length (List.filter is_idle s.idle) in
         { Others.idle; busy = s.threads - idle })
 
+let figures t =
+  let s = here t in
+  let waiting =
+    Stdlib.Mutex.protect s.mutex (fun () -> Queue.length s.waiting)
+  in
+  [
+    Observer.Length waiting;
+    Used (Int.max 0 (Atomic.get s.uncomputed - waiting));
+    Limit t.most;
+    Busy_ns (Atomic.get s.busy_ns);
+  ]
+
 let create ?name ?(threads = 64) () =
   if threads < 1 then
     invalid_arg
@@ -332,7 +357,7 @@ let create ?name ?(threads = 64) () =
          threads);
   let t = { name; most = threads; states = Atomic.make [] } in
   Others.add_helpers (helpers t);
-  t
+  Observer.made ~kind:"blocking calls" ?name ~figures t
 
 let default = create ()
 

@@ -83,8 +83,14 @@ and worker = {
   begun : t list Atomic.t;
       (** The jobs that began on this worker, and some of them that have ended.
           Only the worker changes it. *)
+  busy : busy Atomic.t;
   mutable room : int;
       (** After so many more jobs, those that have ended are removed. *)
+}
+
+and busy = {
+  since_ns : int;  (** 0 while it has nothing to do, or isn't measured. *)
+  past_ns : int;  (** For how long it has worked before. *)
 }
 
 and pool = {
@@ -98,18 +104,52 @@ and pool = {
 }
 
 let create_worker _ =
-  { host = Kit.create (); begun = Atomic.make []; room = 16 }
+  {
+    host = Kit.create ();
+    begun = Atomic.make [];
+    busy = Atomic.make { since_ns = 0; past_ns = 0 };
+    room = 16;
+  }
+
+(* --- Measuring ------------------------------------------------------------------
+
+   Only the worker itself writes its [busy]. *)
+
+let begins_work worker =
+  let busy = Atomic.get worker.busy in
+  if Observer.measures () && busy.since_ns = 0 then
+    Atomic.set worker.busy { busy with since_ns = Nudge.now_ns () }
+
+let ends_work worker =
+  let { since_ns; past_ns } = Atomic.get worker.busy in
+  if since_ns <> 0 then
+    let past_ns = past_ns + Nudge.now_ns () - since_ns in
+    Atomic.set worker.busy { since_ns = 0; past_ns }
+
+let figures pool =
+  let all = List.map (fun w -> Atomic.get w.busy) pool.workers in
+  let now = Nudge.now_ns () and is_busy busy = busy.since_ns <> 0 in
+  let ns ({ since_ns; past_ns } as busy) =
+    if is_busy busy then past_ns + Int.max 0 (now - since_ns) else past_ns
+  in
+  [
+    Observer.Length (Ready_queue.length pool.ready);
+    Used (List.length (List.filter is_busy all));
+    Limit (List.length all);
+    Busy_ns (List.fold_left (fun sum busy -> sum + ns busy) 0 all);
+  ]
 
 let create_pool ?name ~workers () =
-  {
-    name;
-    workers = List.init workers create_worker;
-    nowhere = create_worker ();
-    ready = Ready_queue.create ();
-    unfinished = Atomic.make 1;
-    phase = Atomic.make Open;
-    drained = Promise.create ();
-  }
+  Observer.made ~kind:"workers" ?name ~figures
+    {
+      name;
+      workers = List.init workers create_worker;
+      nowhere = create_worker ();
+      ready = Ready_queue.create ();
+      unfinished = Atomic.make 1;
+      phase = Atomic.make Open;
+      drained = Promise.create ();
+    }
 
 let workers pool = pool.workers
 let drained pool = pool.drained
@@ -401,7 +441,9 @@ let rec work_off pool worker =
   | None -> ()
 
 let serve_once pool worker ~suspend =
+  begins_work worker;
   Kit.using worker.host (fun () -> work_off pool worker);
+  ends_work worker;
   if not (is_over pool ()) then
     suspend (Ready_queue.block pool.ready ~is_over:(is_over pool))
 

@@ -20,6 +20,7 @@ type 'a t = {
 
 let create () = { queue = Mailbox.create (); idle = Atomic.make [] }
 let take t = Mailbox.try_take t.queue
+let length t = Mailbox.length t.queue
 let take_all t = Mailbox.drain t.queue
 
 let rec add t resumer =

@@ -14,6 +14,7 @@ val put : 'a t -> 'a -> unit
 val take : 'a t -> 'a option
 (** [take t] removes the first item. *)
 
+val length : 'a t -> int
 val take_all : 'a t -> 'a list
 
 val block :

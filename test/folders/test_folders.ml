@@ -159,10 +159,10 @@ let bound (name, most_modules, most_lines) =
 
 let bounds =
   [
-    ("Mvar", 43, 5_370);
-    ("Operation", 31, 3_655);
-    ("Permits", 34, 4_120);
-    ("Fifo", 67, 7_885);
+    ("Mvar", 43, 5_406);
+    ("Operation", 31, 3_668);
+    ("Permits", 34, 4_144);
+    ("Fifo", 67, 7_896);
   ]
 
 (* What lib/README.md tells one to read exists, and isn't of the diagnosis. *)

@@ -214,6 +214,7 @@ let keeps_alive (request : Http.Request.t) =
 type body =
   | Text of string
   | Html of string
+  | Typed of { content_type : string; text : string }
   | Events of ((string -> unit) -> unit)
 
 type answer = {
@@ -236,6 +237,7 @@ let to_string ?(head_only = false) ?(chunked = true) ~keep_alive
     match body with
     | Text text -> ("text/plain", of_length text, text)
     | Html text -> ("text/html", of_length text, text)
+    | Typed { content_type; text } -> (content_type, of_length text, text)
     | Events _ ->
         ( "text/event-stream",
           (if chunked then [ ("Transfer-Encoding", "chunked") ] else []),

@@ -32,6 +32,7 @@ val keeps_alive : Http.Request.t -> bool
 type body =
   | Text of string
   | Html of string
+  | Typed of { content_type : string; text : string }
   | Events of ((string -> unit) -> unit)
       (** [Events f]: [f send] sends server-sent events until it returns. *)
 

@@ -31,7 +31,15 @@ let with_limit limit program arguments =
       let script = Printf.sprintf "ulimit -n %d; exec \"$0\" \"$@\"" n in
       ("/bin/sh", "sh" :: "-c" :: script :: program :: arguments)
 
-let start ?database ?limit ?(program = "../service.exe") options =
+let environment debug =
+  let is_other binding =
+    not (String.starts_with ~prefix:"CONCORD_DEBUG=" binding)
+  in
+  let others = List.filter is_other (Array.to_list (Unix.environment ())) in
+  let mine = Option.map (fun words -> "CONCORD_DEBUG=" ^ words) debug in
+  Array.of_list (Option.to_list mine @ others)
+
+let start ?database ?limit ?debug ?(program = "../service.exe") options =
   let folder = folder () in
   let database =
     Option.value database ~default:("sqlite3:" ^ folder ^ "/jobs.db")
@@ -43,8 +51,8 @@ let start ?database ?limit ?(program = "../service.exe") options =
       ("--port=0" :: ("--database=" ^ database) :: options)
   in
   let pid =
-    Unix.create_process command (Array.of_list arguments) Unix.stdin stdout
-      stderr_fd
+    Unix.create_process_env command (Array.of_list arguments)
+      (environment debug) Unix.stdin stdout stderr_fd
   in
   Unix.close stdout;
   Unix.close stderr_fd;

@@ -3,11 +3,16 @@
 type t
 
 val start :
-  ?database:string -> ?limit:int -> ?program:string -> string list -> t
+  ?database:string ->
+  ?limit:int ->
+  ?debug:string ->
+  ?program:string ->
+  string list ->
+  t
 (** [start options] returns once the service listens on a free port. It may have
     at most [limit] descriptors. Without [database], the database is a file of
-    SQLite in a new folder. By default, [program] is the service with Concord.
-*)
+    SQLite in a new folder. [debug] is its CONCORD_DEBUG, by default unset. By
+    default, [program] is the service with Concord. *)
 
 val port : t -> int
 val database : t -> string

@@ -19,6 +19,9 @@ val out_of_reach : unit -> unit
 val deleted : unit -> unit
 (** One deleted job is in the queue, and another one is being computed. *)
 
+val measured : unit -> unit
+(** [/metrics] has what Concord measures. *)
+
 val limited : unit -> unit
 (** A job that takes too long fails. *)
 

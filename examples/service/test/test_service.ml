@@ -70,6 +70,9 @@ let () =
                    Claims.locked
                      ~database:(Some (Postgresql.create_database ())) );
              ]
+            @ (if Openmetrics_parser.is_here then
+                 [ ("metrics", Claims.measured) ]
+               else [])
             @ List.concat_map
                 (fun (name, f) ->
                   [

@@ -19,6 +19,11 @@ let no_frames () = Printexc.get_callstack 0
 let not_ended by =
   { by; since_ns = now_ns (); held_at = no_frames (); one_of = false }
 
+let nobody = Who.unknown ""
+
+let measured () =
+  { by = nobody; since_ns = now_ns (); held_at = no_frames (); one_of = false }
+
 (* A time after any report. A report that finds it counts the structure as held for no time. *)
 let not_yet = max_int
 let not_held_yet holder = holder.since_ns <- not_yet

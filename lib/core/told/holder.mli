@@ -19,6 +19,9 @@ val held : Who.t -> t
 val is_one_of : t -> unit
 (** Sets {!one_of}. Call it before others see the holder. *)
 
+val measured : unit -> t
+(** A holder from now on, of which nothing else is known. *)
+
 val held_from_now : t -> unit
 (** It had to wait, and continues now. Unbroken. *)
 

@@ -2,7 +2,7 @@ type t = Holder.t option
 
 let unknown : t = None
 let to_list = Option.to_list
-let[@inline] are_known () = Observer.are_kept ()
+let[@inline] are_known () = Observer.are_holders_told ()
 let[@inline never] caller_known () : t = Some (!Observer.it.caller ())
 let[@inline] caller () = if are_known () then caller_known () else unknown
 
@@ -45,6 +45,13 @@ let before_unlock mutex ~(owner : t) =
   | Some owner -> !Observer.it.before_unlock mutex owner
   | None -> ()
 
+(* Unbroken, because the observer doesn't raise. *)
+let gives_back ~kind structure : t -> unit = function
+  | Some holder when Observer.measures () && Holder.is_held holder ->
+      !Observer.it.gave_back ~kind structure holder;
+      ()
+  | Some _ | None -> ()
+
 (* --- Several holders of one structure ------------------------------------- *)
 
 let is_same (a : t) (b : t) =
@@ -57,6 +64,9 @@ let rec strike_out holder = function
   | [] -> None
   | first :: rest when is_same first holder -> Some rest
   | first :: rest -> Option.map (List.cons first) (strike_out holder rest)
+
+let own holder all =
+  Option.value ~default:unknown (List.find_opt (is_same holder) all)
 
 let without holder all =
   match (strike_out holder all, all) with

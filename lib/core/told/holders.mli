@@ -11,7 +11,8 @@ val unknown : t
 (** An unknown holder. Compare it with [==]. *)
 
 val are_known : unit -> bool
-(** [are_known ()] is [true] while waits are kept. It costs one read. *)
+(** [are_known ()] is [true] while waits are kept or measured. It costs one
+    read. If they are only measured, a holder is known only by its time. *)
 
 val caller : unit -> t
 (** [caller ()] is the calling task with its stack frames, or {!unknown} while
@@ -59,7 +60,18 @@ val before_unlock : 'mutex -> owner:t -> unit
 (** [before_unlock mutex ~owner] has to be called before the caller unlocks the
     mutex. Another task may have locked it. *)
 
+(** {2 Measuring} *)
+
+val gives_back : kind:string -> 'structure -> t -> unit
+(** [gives_back ~kind structure t] has to be called before [t] gives back what
+    it has taken, so that the time is measured. It does nothing while
+    {!Observer.measures} is [false]. Unbroken. *)
+
 (** {2 Several holders of one structure} *)
+
+val own : t -> t list -> t
+(** [own t holders] is the holder of the list that is the same task, or
+    {!unknown}. *)
 
 val without : t -> t list -> t list
 (** [without t holders] is the list after [t] has given back the structure. A

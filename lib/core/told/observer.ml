@@ -8,15 +8,12 @@ let leaks = 2
 let waits = 4
 let trace = 8
 let takers = 16
+let metrics = 32
 
+(* In the order of their bits. *)
 let all =
-  [
-    ("labels", labels);
-    ("leaks", leaks);
-    ("waits", waits);
-    ("trace", trace);
-    ("takers", takers);
-  ]
+  [ "labels"; "leaks"; "waits"; "trace"; "takers"; "metrics" ]
+  |> List.mapi (fun i name -> (name, 1 lsl i))
 
 let on = Atomic.make 0
 let start what = Atomically.update on (fun before -> before lor what)
@@ -25,6 +22,9 @@ let[@inline] is what = Atomic.get on land what <> 0
 let[@inline] finds_leaks () = Atomic.get on land leaks <> 0
 let[@inline] are_kept () = Atomic.get on land waits <> 0
 let[@inline] is_traced () = Atomic.get on land trace <> 0
+let[@inline] measures () = is metrics
+let[@inline] are_waits_told () = is (waits lor trace lor metrics)
+let[@inline] are_holders_told () = is (waits lor metrics)
 let[@inline] are_labelled () = Atomic.get on land labels <> 0
 
 (* [labels] is the lowest bit, so this needs no mask. *)
@@ -35,12 +35,20 @@ let[@inline] takes_slow_path () = Atomic.get on > labels
 type 'a resumer = 'a Concord_suspend.resumer
 type 'a block = 'a resumer -> 'a option
 
+type figure =
+  | Length of int
+  | Capacity of int
+  | Used of int
+  | Limit of int
+  | Busy_ns of int
+
 type t = {
   made :
     's.
     kind:string option ->
     name:string option ->
     holders:(unit -> Holder.t list) option ->
+    figures:('s -> figure list) option ->
     's ->
     unit;
   ends_waits : 's. (unit -> Holder.t list) -> 's -> unit;
@@ -58,6 +66,7 @@ type t = {
   before_lock :
     's. 's -> Holder.t -> Holder.t -> still_holds:(Holder.t -> bool) -> unit;
   before_unlock : 's. 's -> Holder.t -> unit;
+  gave_back : 's. kind:string -> 's -> Holder.t -> unit;
   began : 'a. Who.origin -> ask:(unit -> Who.t) -> (unit -> 'a) -> 'a;
   origin : Who.t -> Who.origin -> unit;
   queue : 'a. string -> int -> 'a block -> unit;
@@ -74,7 +83,7 @@ type t = {
 
 let nobody =
   {
-    made = (fun ~kind:_ ~name:_ ~holders:_ _ -> ());
+    made = (fun ~kind:_ ~name:_ ~holders:_ ~figures:_ _ -> ());
     ends_waits = (fun _ _ -> ());
     part = (fun ~waited_in:_ _ _ -> ());
     raises = (fun _ _ -> ());
@@ -88,6 +97,7 @@ let nobody =
     within = (fun f -> f (Holder.held (Who.of_thread ())));
     before_lock = (fun _ _ _ ~still_holds:_ -> ());
     before_unlock = (fun _ _ -> ());
+    gave_back = (fun ~kind:_ _ _ -> ());
     began = (fun _ ~ask:_ f -> f ());
     origin = (fun _ _ -> ());
     queue = (fun _ _ _ -> ());
@@ -116,14 +126,14 @@ exception Nudged
 
 (* --- Structures ------------------------------------------------------------------- *)
 
-let[@inline never] tell_made kind name holders structure =
-  !it.made ~kind ~name ~holders structure;
+let[@inline never] tell_made kind name holders figures structure =
+  !it.made ~kind ~name ~holders ~figures structure;
   structure
 
-let[@inline] made ?kind ?name ?holders structure =
+let[@inline] made ?kind ?name ?holders ?figures structure =
   match name with
-  | None when not (are_kept ()) -> structure
-  | name -> tell_made kind name holders structure
+  | None when not (are_holders_told ()) -> structure
+  | name -> tell_made kind name holders figures structure
 
 let[@inline never] tell_part ~waited_in whole part =
   !it.part ~waited_in whole part;

@@ -29,6 +29,9 @@ val labels : what
 (** There has been a structure with a name, or with a place where it was made.
 *)
 
+val metrics : what
+(** Waits, holders and workers are measured. *)
+
 val all : (string * what) list
 (** All of them, with their names. *)
 
@@ -39,12 +42,19 @@ val start : what -> unit
 val stop : what -> unit
 
 val is : what -> bool
-(** {b Cost} of this and the next five: one read. They are unbroken. *)
+(** {b Cost} of this and the next eight: one read. They are unbroken. *)
 
 val finds_leaks : unit -> bool
 val are_kept : unit -> bool
 val is_traced : unit -> bool
 val are_labelled : unit -> bool
+val measures : unit -> bool
+
+val are_waits_told : unit -> bool
+(** [true] if waits are kept, traced or measured. *)
+
+val are_holders_told : unit -> bool
+(** [true] if waits are kept or holders are measured. *)
 
 val takes_slow_path : unit -> bool
 (** [true] if any bit but {!labels} is set. Then each wait looks at all of them.
@@ -55,12 +65,23 @@ val takes_slow_path : unit -> bool
 type 'a resumer = 'a Concord_suspend.resumer
 type 'a block = 'a resumer -> 'a option
 
+(** What a structure can say of itself at any moment, even if no task waits in
+    it. *)
+type figure =
+  | Length of int  (** The number of items, or of jobs that wait. *)
+  | Capacity of int  (** The limit of [Length]. *)
+  | Used of int  (** How many resources, permits or workers are in use. *)
+  | Limit of int  (** The limit of [Used]. *)
+  | Busy_ns of int
+      (** For how long workers have worked. It counts while {!measures}. *)
+
 type t = {
   made :
     's.
     kind:string option ->
     name:string option ->
     holders:(unit -> Holder.t list) option ->
+    figures:('s -> figure list) option ->
     's ->
     unit;
       (** See {!val-made}. *)
@@ -94,6 +115,8 @@ type t = {
       (** See {!Holders.before_lock}. *)
   before_unlock : 's. 's -> Holder.t -> unit;
       (** See {!Holders.before_unlock}. *)
+  gave_back : 's. kind:string -> 's -> Holder.t -> unit;
+      (** See {!Holders.gives_back}. It doesn't raise. *)
   began : 'a. Who.origin -> ask:(unit -> Who.t) -> (unit -> 'a) -> 'a;
       (** See {!Forks.run}. *)
   origin : Who.t -> Who.origin -> unit;  (** The task was forked there. *)
@@ -148,13 +171,16 @@ val made :
   ?kind:string ->
   ?name:string ->
   ?holders:(unit -> Holder.t list) ->
+  ?figures:('structure -> figure list) ->
   'structure ->
   'structure
 (** The function that makes a structure calls this, and returns the structure.
-    The name is noted, and while {!are_kept} the frames of the caller. [kind] is
-    the name of such structures, for example ["stream"]. [holders ()] are the
-    tasks that can end a wait there, if they are known. {b Cost} without a name,
-    and while waits are not kept: one read. *)
+    The name is noted, and while {!are_kept} the frames of the caller.
+    [figures structure] may be called at any moment, in any thread. It must not
+    suspend, and should take O(1), or O(n) for [n] waiters. [kind] is the name
+    of such structures, for example ["stream"]. [holders ()] are the tasks that
+    can end a wait there, if they are known. {b Cost} without a name, and while
+    waits are neither kept nor measured: one read. *)
 
 val derived : from:'structure -> 'part -> 'part
 (** [derived ~from part] gives [part] the name of the structure that it belongs

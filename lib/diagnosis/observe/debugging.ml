@@ -33,11 +33,13 @@ let json word =
 
 (* --- Mistakes --------------------------------------------------------------- *)
 
-let flags = [ "waits"; "leaks"; "trace"; "sigquit"; "sigusr2"; "strict" ]
+let flags =
+  [ "waits"; "leaks"; "trace"; "sigquit"; "sigusr2"; "strict"; "metrics" ]
+
 let with_seconds = [ "stall"; "slow" ]
 
 let known =
-  "waits, leaks, trace, sigquit, sigquit=json:FILE, sigusr2, strict, \
+  "waits, leaks, trace, sigquit, sigquit=json:FILE, sigusr2, strict, metrics, \
    stall=SECONDS, slow=SECONDS"
 
 let seconds_mistake given =

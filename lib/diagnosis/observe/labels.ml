@@ -4,6 +4,7 @@ type t = {
   made_at : Printexc.raw_backtrace option;
   holders : unit -> Holder.t list;
   whole : Identity.pointer;
+  figures : (unit -> Observer.figure list) option;
 }
 
 (* [is_first] is [true] if the label was attached when the structure was created. *)
@@ -45,8 +46,8 @@ let attach ~is_first structure label =
 let nobody () = []
 
 let label ?kind ?name ?made_at ?(holders = nobody) ?(whole = Identity.nowhere)
-    () =
-  { kind; name; made_at; holders; whole }
+    ?figures () =
+  { kind; name; made_at; holders; whole; figures }
 
 let add ?kind ?name ?made_at ?holders structure =
   attach ~is_first:false structure (label ?kind ?name ?made_at ?holders ())
@@ -114,12 +115,16 @@ let all () =
 
 let max_frames = 20
 
-let made ~kind ~name ~holders structure =
+let made ~kind ~name ~holders ~figures structure =
   let made_at =
     if Observer.are_kept () then Some (Printexc.get_callstack max_frames)
     else None
   in
-  attach ~is_first:true structure (label ?kind ?name ?made_at ?holders ())
+  if Option.is_some name || Option.is_some made_at || Option.is_some figures
+  then
+    let figures = Option.map (fun f () -> f structure) figures in
+    attach ~is_first:true structure
+      (label ?kind ?name ?made_at ?holders ?figures ())
 
 (* A part that is waited in refers to the whole, so a strong pointer is enough. *)
 let part ~waited_in whole part =

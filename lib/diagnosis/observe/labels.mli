@@ -9,6 +9,7 @@ val made :
   kind:string option ->
   name:string option ->
   holders:(unit -> Holder.t list) option ->
+  figures:('structure -> Observer.figure list) option ->
   'structure ->
   unit
 (** {!Observer.val-made}. *)
@@ -40,6 +41,7 @@ type t = {
   holders : unit -> Holder.t list;
   whole : Identity.pointer;
       (** A pointer to the structure that this is a part of, or nowhere. *)
+  figures : (unit -> Observer.figure list) option;  (** {!Observer.val-made}. *)
 }
 
 type label = {

@@ -18,8 +18,13 @@ let operation ~host target block =
       Tracing.operation ~host ~ask:Identify.waker target block
     else (block, ignore)
   in
+  let block, measured =
+    if Observer.measures () then Measures.operation target block
+    else (block, ignore)
+  in
   let ended error =
     over ();
-    told error
+    told error;
+    measured ()
   in
   (block, ended)

@@ -128,7 +128,16 @@ let running stack { task = who; on_domain; runs_for; waited_at; has_waited } =
       ("has_waited", Bool has_waited);
     ]
 
-let of_report { cycles; behind; waits; woken; running = running_ } =
+let queue { queue; kind; length; capacity } =
+  Object
+    [
+      ("queue", String queue);
+      ("kind", String kind);
+      ("length", Int length);
+      ("capacity", or_null (fun n -> Int n) capacity);
+    ]
+
+let of_report { cycles; behind; waits; woken; running = running_; queues } =
   let buffer = Buffer.create 1_000 and stacks = Buffer.create 1_000 in
   let stack = numbering stacks in
   let waits = List (List.map (wait stack) waits) in
@@ -142,6 +151,7 @@ let of_report { cycles; behind; waits; woken; running = running_ } =
          ("waits", waits);
          ("woken", woken);
          ("running", running);
+         ("queues", List (List.map queue queues));
          ("stacks", List [ Written stacks ]);
        ]);
   Buffer.contents buffer

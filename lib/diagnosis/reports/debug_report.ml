@@ -267,6 +267,16 @@ let running ~now
   let runs_for = seconds ~now since in
   { task = task who; on_domain; runs_for; waited_at; has_waited }
 
+(* Workers and blocking calls have lengths too, but no name is no use to the reader. *)
+let queues () =
+  let queue { Measures.kind; name; length; capacity; _ } =
+    match length with
+    | Some length when name <> "" && length > 0 ->
+        Some { queue = name; kind; length; capacity }
+    | Some _ | None -> None
+  and longest a b = Int.compare b.length a.length in
+  List.stable_sort longest (List.filter_map queue (Measures.structures ()))
+
 let now () =
   let now = Mtime_clock.now_ns () in
   let waits = Waits.all () in
@@ -289,4 +299,5 @@ let now () =
     waits = List.filteri (fun i _ -> i < n) (Array.to_list all);
     woken = List.filteri (fun i _ -> i >= n) (Array.to_list all);
     running = List.map (running ~now) (Waits.running ());
+    queues = queues ();
   }

@@ -357,13 +357,29 @@ let add_all_running names buffer running =
       let more = List.length running - max_lines in
       if more > 0 then add buffer "  (and %s)\n" (counted more "other task")
 
+let add_queue buffer { queue; kind; length; capacity } =
+  let of_ =
+    match capacity with None -> "" | Some n -> Printf.sprintf " of %d" n
+  in
+  add buffer "  %s \"%s\": %s%s\n" kind queue (counted length "item") of_
+
+let add_queues buffer = function
+  | [] -> ()
+  | queues ->
+      add buffer "\nNamed queues that are not empty, the longest first:\n";
+      List.iteri
+        (fun i queue -> if i < max_lines then add_queue buffer queue)
+        queues;
+      let more = List.length queues - max_lines in
+      if more > 0 then add buffer "  (and %s)\n" (counted more "other queue")
+
 let without some waits =
   let numbers = Hashtbl.create 10 in
   List.iter (fun { number; _ } -> Hashtbl.replace numbers number ()) some;
   List.filter (fun { number; _ } -> not (Hashtbl.mem numbers number)) waits
 
 (* Each wait is shown once. *)
-let of_report ({ cycles; behind; waits; woken; running } as report) =
+let of_report ({ cycles; behind; waits; woken; running; queues } as report) =
   let names = names_of report in
   let buffer = Buffer.create 1_000 in
   add buffer "concord: %s\n" (wait_ (List.length waits) "task");
@@ -384,4 +400,5 @@ let of_report ({ cycles; behind; waits; woken; running } as report) =
   add_groups names buffer others;
   add_groups ~what:Was_woken names buffer woken;
   add_all_running names buffer running;
+  add_queues buffer queues;
   Buffer.contents buffer

@@ -38,10 +38,18 @@ type running = {
   has_waited : bool;
 }
 
+type queue = {
+  queue : string;
+  kind : string;
+  length : int;
+  capacity : int option;
+}
+
 type report = {
   cycles : wait list list;
   behind : wait list;
   waits : wait list;
   woken : wait list;
   running : running list;
+  queues : queue list;
 }

@@ -14,28 +14,28 @@ that CONCORD_DEBUG needs, although neither program names them.
   >   ! grep -aq concord_signal_ "_build/default/$program" || echo "  has Signal"
   > done
   lock.exe:
-  concord: CONCORD_DEBUG contains the unknown word "sigquits". The known words are waits, leaks, trace, sigquit, sigquit=json:FILE, sigusr2, strict, stall=SECONDS, slow=SECONDS
+  concord: CONCORD_DEBUG contains the unknown word "sigquits". The known words are waits, leaks, trace, sigquit, sigquit=json:FILE, sigusr2, strict, metrics, stall=SECONDS, slow=SECONDS
   locked
     has Operation
     has Debug_signal
     has Debug_stall
     has Debug_json
   lock.bc:
-  concord: CONCORD_DEBUG contains the unknown word "sigquits". The known words are waits, leaks, trace, sigquit, sigquit=json:FILE, sigusr2, strict, stall=SECONDS, slow=SECONDS
+  concord: CONCORD_DEBUG contains the unknown word "sigquits". The known words are waits, leaks, trace, sigquit, sigquit=json:FILE, sigusr2, strict, metrics, stall=SECONDS, slow=SECONDS
   locked
     has Operation
     has Debug_signal
     has Debug_stall
     has Debug_json
   own_box.exe:
-  concord: CONCORD_DEBUG contains the unknown word "sigquits". The known words are waits, leaks, trace, sigquit, sigquit=json:FILE, sigusr2, strict, stall=SECONDS, slow=SECONDS
+  concord: CONCORD_DEBUG contains the unknown word "sigquits". The known words are waits, leaks, trace, sigquit, sigquit=json:FILE, sigusr2, strict, metrics, stall=SECONDS, slow=SECONDS
   resumed
     has Operation
     has Debug_signal
     has Debug_stall
     has Debug_json
   own_box.bc:
-  concord: CONCORD_DEBUG contains the unknown word "sigquits". The known words are waits, leaks, trace, sigquit, sigquit=json:FILE, sigusr2, strict, stall=SECONDS, slow=SECONDS
+  concord: CONCORD_DEBUG contains the unknown word "sigquits". The known words are waits, leaks, trace, sigquit, sigquit=json:FILE, sigusr2, strict, metrics, stall=SECONDS, slow=SECONDS
   resumed
     has Operation
     has Debug_signal

@@ -37,9 +37,9 @@ let wait ?host ?id ?origin ?(domain = 0) ?(for_ = 0.5) ?(at = no_frames) number
     waits_at = at;
   }
 
-let report ?(cycles = []) ?(behind = []) ?(woken = []) ?(running = []) waits :
-    Debug.report =
-  { cycles; behind; waits; woken; running }
+let report ?(cycles = []) ?(behind = []) ?(woken = []) ?(running = [])
+    ?(queues = []) waits : Debug.report =
+  { cycles; behind; waits; woken; running; queues }
 
 (* Lines of this file change with each edit, so they are not compared. *)
 let without_lines text =

@@ -57,6 +57,7 @@ let strings () =
         waits = [ wait 1 strange [] ];
         woken = [];
         running = [];
+        queues = [];
       }
   in
   string "the name" valid
@@ -107,6 +108,11 @@ let fields () =
               waited_at = a.waits_at;
               has_waited = true;
             };
+          ];
+        queues =
+          [
+            { queue = "jobs"; kind = "mailbox"; length = 12; capacity = None };
+            { queue = "lines"; kind = "stream"; length = 2; capacity = Some 4 };
           ];
       }
   in
@@ -163,7 +169,13 @@ let fields () =
     (running |> member "at" |> to_int);
   let unknown = first |> member "targets" |> index 1 in
   Alcotest.(check bool) "no name" true (member "structure" unknown = `Null);
-  Alcotest.(check bool) "not made" true (member "made_at" unknown = `Null)
+  Alcotest.(check bool) "not made" true (member "made_at" unknown = `Null);
+  let queue i = json |> member "queues" |> index i in
+  string "queue" "jobs" (queue 0 |> member "queue" |> to_string);
+  string "its kind" "mailbox" (queue 0 |> member "kind" |> to_string);
+  int "its length" 12 (queue 0 |> member "length" |> to_int);
+  Alcotest.(check bool) "no limit" true (member "capacity" (queue 0) = `Null);
+  int "a limit" 4 (queue 1 |> member "capacity" |> to_int)
 
 let real () =
   Debug.keep_waits ();

@@ -252,7 +252,7 @@ let mistakes () =
       Child.ends child;
       let known =
         "waits, leaks, trace, sigquit, sigquit=json:FILE, sigusr2, strict, \
-         stall=SECONDS, slow=SECONDS"
+         metrics, stall=SECONDS, slow=SECONDS"
       in
       strings "each produces one warning"
         [

@@ -15,7 +15,7 @@ let suspend_unlisted block =
   else suspend_unguarded block
 
 let[@inline never] suspend_slowly targets block =
-  if Observer.are_kept () || Observer.is_traced () then
+  if Observer.are_waits_told () then
     !Observer.it.wait (targets ()) suspend_unlisted block
   else suspend_unlisted block
 

@@ -1,0 +1,202 @@
+(* A series is never removed, because its counters would begin again at 0. *)
+type series = {
+  waiting : int Atomic.t;
+  count : int Atomic.t;
+  total_ns : int Atomic.t;
+}
+
+module Keys = Map.Make (struct
+  type t = string * string
+
+  let compare (a, b) (a', b') =
+    match String.compare a a' with 0 -> String.compare b b' | order -> order
+end)
+
+let waits = Atomic.make Keys.empty
+let holds = Atomic.make Keys.empty
+let most = 1_000
+let others = "(others)"
+let has_others = Atomic.make false
+
+let create () =
+  { waiting = Atomic.make 0; count = Atomic.make 0; total_ns = Atomic.make 0 }
+
+(* [others] may come in addition, once for each operation. *)
+(* Counting the series takes a moment, but a full table is asked only for names that it lacks. *)
+let rec find table ((what, structure) as key) =
+  let before = Atomic.get table in
+  match Keys.find_opt key before with
+  | Some series -> series
+  | None ->
+      if Keys.cardinal before >= most && structure <> others then begin
+        Atomic.set has_others true;
+        find table (what, others)
+      end
+      else
+        let series = create () in
+        if Atomic.compare_and_set table before (Keys.add key series before) then
+          series
+        else find table key
+
+let name pointer =
+  if Observer.are_labelled () then
+    Option.value ~default:"" (Labels.name pointer)
+  else ""
+
+let now_ns () = Int64.to_int (Mtime_clock.now_ns ())
+
+let add { count; total_ns; _ } ns =
+  Atomic.incr count;
+  ignore (Atomic.fetch_and_add total_ns ns : int)
+
+(* --- Waits ------------------------------------------------------------------- *)
+
+(* The waits that were counted as begun, and have not ended. Only the waiting task uses it. There
+   is no polling point between a change of the list and that of the series. *)
+let begin_ entered { Target.operation; structure; _ } =
+  let series = find waits (operation, name structure) in
+  entered := series :: !entered;
+  Atomic.incr series.waiting
+
+let rec end_ entered ns =
+  match !entered with
+  | [] -> ()
+  | series :: rest ->
+      entered := rest;
+      Atomic.decr series.waiting;
+      add series ns;
+      end_ entered ns
+
+(* Unbroken, because the value of the wait would be lost. The thread's next wait raises the
+   exception. *)
+let rec surely_end entered since_ns =
+  match end_ entered (now_ns () - since_ns) with
+  | () -> ()
+  | exception e ->
+      Late.keep e (Printexc.get_raw_backtrace ());
+      surely_end entered since_ns;
+      ()
+
+let during targets suspend block =
+  let since_ns = now_ns () and entered = ref [] in
+  match
+    List.iter (begin_ entered) targets;
+    suspend block
+  with
+  | v ->
+      surely_end entered since_ns;
+      v
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      surely_end entered since_ns;
+      Printexc.raise_with_backtrace e backtrace
+
+(* [state] of an operation without a stack
+
+   State    Left by  To       By whom
+   Not_yet  enter    Entered  the caller of the block that has returned nothing
+            ended    Over     any thread
+   Entered  ended    Over     any thread, which counts the end
+   Over     never (terminal) *)
+type state = Not_yet | Entered | Over
+
+let operation target block =
+  let since_ns = now_ns () and entered = ref [] in
+  let state = Atomic.make Not_yet in
+  let block resumer =
+    let found = block resumer in
+    if Option.is_none found then begin
+      let series =
+        find waits (target.Target.operation, name target.structure)
+      in
+      entered := [ series ];
+      Atomic.incr series.waiting;
+      if not (Atomic.compare_and_set state Not_yet Entered) then
+        surely_end entered since_ns
+    end;
+    found
+  and ended () =
+    match Atomic.exchange state Over with
+    | Entered -> surely_end entered since_ns
+    | Not_yet | Over -> ()
+  in
+  (block, ended)
+
+(* --- Holders ------------------------------------------------------------------- *)
+
+let gave_back ~kind structure (holder : Holder.t) =
+  try
+    let name = name (Identity.strong_pointer structure) in
+    add (find holds (kind, name)) (Int.max 0 (now_ns () - holder.since_ns))
+  with e -> Late.keep e (Printexc.get_raw_backtrace ())
+
+(* --- Reading --------------------------------------------------------------------- *)
+
+type counted = {
+  what : string;
+  structure : string;
+  waiting_now : int;
+  counted : int;
+  ns : int;
+}
+
+let read table =
+  List.map
+    (fun ((what, structure), { waiting; count; total_ns }) ->
+      {
+        what;
+        structure;
+        waiting_now = Int.max 0 (Atomic.get waiting);
+        counted = Atomic.get count;
+        ns = Atomic.get total_ns;
+      })
+    (Keys.bindings (Atomic.get table))
+
+let all_waits () = read waits
+let all_holds () = read holds
+let has_others () = Atomic.get has_others
+
+(* --- Structures ------------------------------------------------------------------ *)
+
+type structure = {
+  kind : string;
+  name : string;
+  length : int option;
+  capacity : int option;
+  used : int option;
+  limit : int option;
+  busy_ns : int option;
+}
+
+let add_figure t : Observer.figure -> structure = function
+  | Length n -> { t with length = Some n }
+  | Capacity n -> { t with capacity = Some n }
+  | Used n -> { t with used = Some n }
+  | Limit n -> { t with limit = Some n }
+  | Busy_ns ns -> { t with busy_ns = Some ns }
+
+let structure kind name figures =
+  List.fold_left add_figure
+    {
+      kind;
+      name;
+      length = None;
+      capacity = None;
+      used = None;
+      limit = None;
+      busy_ns = None;
+    }
+    figures
+
+let read_label { Labels.attached; _ } =
+  Option.bind (Attached_data.attached attached)
+    (fun { Labels.kind; figures; _ } ->
+      match (kind, figures) with
+      | Some kind, Some figures ->
+          Some
+            (structure kind (name (Attached_data.owner attached)) (figures ()))
+      | _ -> None)
+
+let structures () = List.filter_map read_label (Labels.all ())
+let start () = Observer.(start metrics)
+let () = if Debugging.has "metrics" then start ()
