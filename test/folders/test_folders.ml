@@ -4,7 +4,7 @@
 
    No other folder uses the diagnosis. The libraries below the diagnosis don't find it, but those
    above could name it as [Concord__diagnosis]. What a reader needs to know of a few modules is
-   bounded, in modules and lines.
+   bounded, in modules and lines. An operation names a policy of spinning, and doesn't spin itself.
 
    The arguments are the folder lib, and the output of [ocamldep -modules] for its files. *)
 
@@ -165,6 +165,71 @@ let bounds =
     ("Fifo", 67, 7_896);
   ]
 
+(* --- Spinning ------------------------------------------------------------------- *)
+
+let is_of_name c =
+  match c with
+  | 'a' .. 'z' | 'A' .. 'Z' | '0' .. '9' | '_' | '\'' -> true
+  | _ -> false
+
+(* The values of this module that the line names, as [Module.value]. *)
+let values_of name line =
+  let prefix = name ^ "." and length = String.length line in
+  let n = String.length prefix in
+  let rec end_from j =
+    if j < length && is_of_name line.[j] then end_from (j + 1) else j
+  in
+  let value_at i =
+    if
+      i + n <= length
+      && String.sub line i n = prefix
+      && (i = 0 || not (is_of_name line.[i - 1]))
+    then Some (String.sub line (i + n) (end_from (i + n) - i - n))
+    else None
+  in
+  List.filter_map value_at (List.init length Fun.id)
+
+(* A structure that spun by itself would not learn from the spins of others, and would spin where the
+   driver knows better: on one domain, in a choice, after spins in vain. *)
+let policies = [ "pace"; "soon"; "mutex"; "bulk"; "enough"; "short" ]
+
+let spins_itself name value =
+  match (name, value) with
+  | "Spin", policy -> not (List.mem policy policies)
+  | "Operation", ("spin" | "may_spin")
+  | "Domain", "cpu_relax"
+  | "Atomically", "back_off"
+  | "Thread", "yield" ->
+      true
+  | _ -> name = "Spinning"
+
+(* [Condition.wait] takes a slot before it spins, so it has to know whether it will. *)
+let has_a_reason path value =
+  path = "structures/condition.ml" && value = "may_spin"
+
+let may_not_spin folder = List.mem folder [ "events"; "structures"; "monadic" ]
+
+let spinners =
+  [ "Spin"; "Spinning"; "Operation"; "Domain"; "Atomically"; "Thread" ]
+
+let policies_named = ref 0
+
+let look_for_spinning (path, uses) =
+  let look_at_value name value =
+    if name = "Spin" then incr policies_named;
+    if spins_itself name value && not (has_a_reason path value) then
+      fault
+        "lib/%s has %s.%s, but an operation names a policy, and only the \
+         driver spins (Operation.spin)"
+        path name value
+  in
+  if may_not_spin (Filename.dirname path) then
+    let text = lines (lib ^ "/" ^ path) in
+    spinners
+    |> List.filter (fun name -> List.mem name uses)
+    |> List.iter (fun name ->
+        List.concat_map (values_of name) text |> List.iter (look_at_value name))
+
 (* What lib/README.md tells one to read exists, and isn't of the diagnosis. *)
 let to_read =
   let is_item line = String.length line > 2 && line.[1] = '.' in
@@ -196,5 +261,8 @@ let () =
   List.iter look_at files;
   List.iter readme order;
   List.iter look_for_diagnosis files;
+  List.iter look_for_spinning files;
+  if !policies_named < 5 then
+    fault "only %d policies of spinning were found" !policies_named;
   List.iter bound bounds;
   if !faults > 0 then exit 1
