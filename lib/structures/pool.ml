@@ -278,10 +278,16 @@ let awaiting =
    next exception leads to [give_step] or [gone_step]. So none of these functions ends in a
    call. *)
 
+(* Raises [e] after [clean t x], whose exception is dropped. *)
+let[@inline never] raise_after clean t x e =
+  let backtrace = Backtrace.get () in
+  (match clean t x with () -> () | exception _ -> ());
+  Printexc.raise_with_backtrace e backtrace
+
 (* When this returns or raises, [dispose v] has been called. *)
 let rec dispose_of t v =
   match ref false with
-  | exception e -> Sys.opaque_identity (dispose_then_raise t v e)
+  | exception e -> Sys.opaque_identity (raise_after dispose_of t v e)
   | begun -> (
       match
         Suspend.protect (fun () ->
@@ -292,24 +298,16 @@ let rec dispose_of t v =
       | exception e ->
           if !begun then
             Printexc.raise_with_backtrace e (Printexc.get_raw_backtrace ())
-          else Sys.opaque_identity (dispose_then_raise t v e))
+          else Sys.opaque_identity (raise_after dispose_of t v e))
 
-and dispose_then_raise t v e =
-  let backtrace = Printexc.get_raw_backtrace () in
-  (match dispose_of t v with () -> () | exception _ -> ());
-  Printexc.raise_with_backtrace e backtrace
-
-let[@inline never] give_up_and_raise t holder e =
-  let backtrace = Backtrace.get () in
-  (match Step.surely t gone_step holder with () -> () | exception _ -> ());
-  Printexc.raise_with_backtrace e backtrace
+let give_up t holder =
+  Step.surely t gone_step holder;
+  ()
 
 let[@inline never] discard_of t holder v =
   match dispose_of t v with
-  | () ->
-      Step.surely t gone_step holder;
-      ()
-  | exception e -> Sys.opaque_identity (give_up_and_raise t holder e)
+  | () -> give_up t holder
+  | exception e -> Sys.opaque_identity (raise_after give_up t holder e)
 
 let discard t item = Sys.opaque_identity (discard_of t item.holder item.v)
 
@@ -323,33 +321,25 @@ let dispose_of_one t =
       true
 
 (* Disposes of all old resources, whatever is raised, and then raises the first exception. *)
-let rec dispose_of_old t =
+let rec dispose_of_old t () =
   match dispose_of_one t with
   | false -> ()
-  | true -> Sys.opaque_identity (dispose_of_old t)
-  | exception e -> Sys.opaque_identity (dispose_of_old_then_raise t e)
-
-and dispose_of_old_then_raise t e =
-  let backtrace = Printexc.get_raw_backtrace () in
-  (match dispose_of_old t with () -> () | exception _ -> ());
-  Printexc.raise_with_backtrace e backtrace
+  | true -> Sys.opaque_identity (dispose_of_old t ())
+  | exception e -> Sys.opaque_identity (raise_after dispose_of_old t () e)
 
 (* --- Using ---------------------------------------------------------------- *)
 
 (* Called by a task that has given back a resource. It disposes of one old resource only, so
    that it isn't delayed by all of them. *)
-let[@inline] dispose_after_use t =
+let dispose_after_use t () =
   let rare = (Atomic.get t).rare in
-  if rare.closed then Sys.opaque_identity (dispose_of_old t)
+  if rare.closed then Sys.opaque_identity (dispose_of_old t ())
   else if rare.ages then ignore (Sys.opaque_identity (dispose_of_one t) : bool)
 
 let[@inline never] put_back t item =
   match Step.surely t give_step item with
-  | () -> dispose_after_use t
-  | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
-      (match dispose_after_use t with () -> () | exception _ -> ());
-      Printexc.raise_with_backtrace e backtrace
+  | () -> dispose_after_use t ()
+  | exception e -> Sys.opaque_identity (raise_after dispose_after_use t () e)
 
 (* Gives back the resource after [f] raised [e]. The caller raises [e], so other exceptions are
    dropped here. *)
@@ -370,7 +360,7 @@ let[@inline never] make t holder =
     Holders.taken holder;
     settings.make ()
   with
-  | exception e -> Sys.opaque_identity (give_up_and_raise t holder e)
+  | exception e -> Sys.opaque_identity (raise_after give_up t holder e)
   | v -> (
       match
         let dies = time_after settings.lifetime in
@@ -386,7 +376,7 @@ let[@inline never] remake t item =
   let holder = item.holder in
   match dispose_of t item.v with
   | () -> Sys.opaque_identity (make t holder)
-  | exception e -> Sys.opaque_identity (give_up_and_raise t holder e)
+  | exception e -> Sys.opaque_identity (raise_after give_up t holder e)
 
 let[@inline never] resource t holder = function
   | To_make -> Sys.opaque_identity (make t holder)
@@ -399,10 +389,7 @@ let[@inline never] resource t holder = function
       with
       | true -> item
       | false -> Sys.opaque_identity (remake t item)
-      | exception e ->
-          let backtrace = Backtrace.get () in
-          (match discard t item with () -> () | exception _ -> ());
-          Printexc.raise_with_backtrace e backtrace)
+      | exception e -> Sys.opaque_identity (raise_after discard t item e))
 
 let[@inline] take operation t holder =
   let grant =
@@ -457,10 +444,7 @@ type 'a lease = { pool : 'a t; item : 'a item; returned : bool Atomic.t }
 let[@inline never] leased pool item =
   match { pool; item; returned = Atomic.make false } with
   | lease -> lease
-  | exception e ->
-      let backtrace = Backtrace.get () in
-      (match put_back pool item with () -> () | exception _ -> ());
-      Printexc.raise_with_backtrace e backtrace
+  | exception e -> Sys.opaque_identity (raise_after put_back pool item e)
 
 let obtain t =
   let item = take obtaining t (Holders.one_of (Holders.taker ())) in
@@ -497,17 +481,15 @@ let give_back_after { pool; item; returned } e =
 
 (* --- Closing -------------------------------------------------------------- *)
 
-let close t =
-  match Step.surely t close_step () with
-  | () -> Sys.opaque_identity (dispose_of_old t)
-  | exception e -> Sys.opaque_identity (dispose_of_old_then_raise t e)
+(* Disposes of what is old after the change, even if that has raised. *)
+let change_and_dispose t step =
+  match Step.surely t step () with
+  | () -> Sys.opaque_identity (dispose_of_old t ())
+  | exception e -> Sys.opaque_identity (raise_after dispose_of_old t () e)
 
-let clear t =
-  match Step.surely t clear_step () with
-  | () -> Sys.opaque_identity (dispose_of_old t)
-  | exception e -> Sys.opaque_identity (dispose_of_old_then_raise t e)
-
-let trim = dispose_of_old
+let close t = change_and_dispose t close_step
+let clear t = change_and_dispose t clear_step
+let trim t = dispose_of_old t ()
 
 let await_closed t =
   match Step.attempt t await_step () with
