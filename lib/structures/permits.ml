@@ -194,19 +194,18 @@ let take request s : _ Step.t =
     Return (entered request s rare, ())
   else Wait
 
-(* Whether the first waiter has come in vain. Waiters that have withdrawn may still be before
-   it. *)
-let rec is_over waiters =
+(* Has the first waiter come in vain? Withdrawn ones may still be before it. *)
+let rec first_over waiters =
   (not (Waiters.is_empty waiters))
   &&
   let w = Waiters.head waiters in
   if Waiter.is_live w then Nudge.is_over w.arg.nudge
-  else is_over (Waiters.tail waiters)
+  else first_over (Waiters.tail waiters)
 
 (* [request] is that of the first waiter. *)
 let is_within_round request rare =
   rare.since <> no_round
-  && (rare.promised > 0 || Nudge.is_over request.nudge || is_over rare.second)
+  && (rare.promised > 0 || Nudge.is_over request.nudge || first_over rare.second)
 
 let is_to_be_nudged request rare =
   Nudge.is_due request.nudge && (not rare.in_order)
@@ -217,7 +216,8 @@ let nudged request rare =
   if is_within_round request rare then { rare with promised }
   else { rare with promised; overtaken = 0; since = Nudge.now_ns () }
 
-let left request s =
+(* The state in which the permits of [request] are free again. *)
+let freed request s =
   state (s.free + request.amount) s.first (without_known request s.rare)
 
 (* The state after [give], if that only passes the permits on. Otherwise it is [s]. *)
@@ -274,10 +274,10 @@ and serve_head s waiters first rare =
 and give request s : _ Step.t =
   let state = passed request s in
   if state != s then hand_to (Waiters.head s.first) state
-  else give_more request s
+  else give_and_serve request s
 
-and[@inline never] give_more request s : _ Step.t =
-  if Waiters.is_empty s.first then serve (left request s)
+and[@inline never] give_and_serve request s : _ Step.t =
+  if Waiters.is_empty s.first then serve (freed request s)
   else
     let w = Waiters.head s.first and rare = without_known request s.rare in
     if
@@ -287,7 +287,7 @@ and[@inline never] give_more request s : _ Step.t =
       && Waiter.is_live w
       && not (is_to_be_nudged w.arg rare)
     then hand_to w (state s.free (Waiters.tail s.first) (and_known w.arg rare))
-    else serve (left request s)
+    else serve (freed request s)
 
 and hand_to waiter state : _ Step.t =
   let accepted = Step.finished and refused = Step.Again in

@@ -68,8 +68,8 @@ let awaiting =
 
 (* --- Resolving ------------------------------------------------------------ *)
 
-(* The same as [settle_step] for one waiter, which is most common. Unbroken between the change
-   and the resumption. *)
+(* [settle_step] for one waiter, the most common case. [counts] is asked before, because a waiter
+   that refuses is withdrawn. Unbroken between the change and the resumption. *)
 let[@inline never] settle_one t before w outcome =
   let counts = Step.counts w in
   if not (Atomic.compare_and_set t before outcome) then
@@ -126,8 +126,7 @@ let get_resolved t =
   match Atomic.get t with
   | Value v -> v
   | Failed (e, backtrace) -> Printexc.raise_with_backtrace e backtrace
-  | Waiting _ ->
-      assert false (* waiters are resumed after the promise was resolved *)
+  | Waiting _ -> assert false (* waiters are resumed after that *)
 
 let waiters t =
   match Atomic.get t with
@@ -261,12 +260,12 @@ let to_result t =
 (* [rest], of a promise that is made of several: the functions that withdraw its callbacks
 
    State    Left by     To        By whom
-   []       made        all       the task that makes the promise, once
+   []       composed_of all       the task that makes the promise, once
    w :: ws  forget      ws        any thread that has found the promise resolved; it
                                   then calls [w] *)
-type 'a made = { promise : 'a t; rest : (unit -> unit) list Atomic.t }
+type 'a composed = { promise : 'a t; rest : (unit -> unit) list Atomic.t }
 
-let make () = { promise = create (); rest = Atomic.make [] }
+let compose () = { promise = create (); rest = Atomic.make [] }
 
 let rec forget rest =
   match Atomic.get rest with
@@ -276,15 +275,15 @@ let rec forget rest =
       forget rest
 
 (* If [look] is called again, it does nothing that it has done before. *)
-let watch_for made t look =
+let watch_for composed t look =
   let call () =
     look ();
-    if is_resolved made.promise then forget made.rest
+    if is_resolved composed.promise then forget composed.rest
   in
   let w = watch t call in
   fun () -> Operation.withdraw awaiting t w
 
-let made { promise; rest } withdrawals =
+let composed_of { promise; rest } withdrawals =
   Atomic.set rest withdrawals;
   (* a callback that resolved the promise before this found nothing to withdraw *)
   if is_resolved promise then forget rest;
@@ -297,51 +296,52 @@ let has_failed t =
   match Atomic.get t with Failed _ -> true | Waiting _ | Value _ -> false
 
 (* Watches one of several promises, all of which must be filled. *)
-let needed made are_filled values t =
-  watch_for made t @@ fun () ->
+let needed composed are_filled values t =
+  watch_for composed t @@ fun () ->
   match Atomic.get t with
   | Failed (e, backtrace) ->
-      ignore (settle made.promise (Failed (e, backtrace)) : int)
+      ignore (settle composed.promise (Failed (e, backtrace)) : int)
   | Value _ ->
       if are_filled () then
-        ignore (settle made.promise (Value (values ())) : int)
+        ignore (settle composed.promise (Value (values ())) : int)
   | Waiting _ -> ()
 
 let both a b =
-  let both = make () in
+  let both = compose () in
   let are_filled () = is_filled a && is_filled b
   and values () = (get_resolved a, get_resolved b) in
   let withdraw_a = needed both are_filled values a in
   let withdraw_b = needed both are_filled values b in
-  made both [ withdraw_a; withdraw_b ]
+  composed_of both [ withdraw_a; withdraw_b ]
 
 (* [pending], of many promises
 
    State    Left by       To   By whom
-   t :: ts  are           ts   any thread that has found that [t] is filled, or has
+   t :: ts  are_all       ts   any thread that has found that [t] is filled, or has
                                failed
    []       never (terminal)
 
    This is a list and not a counter, so that the thread can start again (unbroken). *)
-let rec are resolved pending =
+let rec are_all holds pending =
   match Atomic.get pending with
   | [] -> true
   | t :: ts as before ->
-      resolved t
+      holds t
       && begin
         ignore (Atomic.compare_and_set pending before ts : bool);
-        are resolved pending
+        are_all holds pending
       end
 
 let all ts =
-  let all = make () and pending = Atomic.make ts in
+  let all = compose () and pending = Atomic.make ts in
   let values () = List.map get_resolved ts in
   if List.is_empty ts then ignore (settle all.promise (Value []) : int);
-  made all (List.map (needed all (fun () -> are is_filled pending) values) ts)
+  composed_of all
+    (List.map (needed all (fun () -> are_all is_filled pending) values) ts)
 
 let first_filled ts =
   if List.is_empty ts then invalid_arg "Promise.first_filled: the list is empty";
-  let first = make () and pending = Atomic.make ts in
+  let first = compose () and pending = Atomic.make ts in
   let first_failure = Atomic.make unresolved in
   let candidate t =
     watch_for first t @@ fun () ->
@@ -349,11 +349,11 @@ let first_filled ts =
     | Value _ as value -> ignore (settle first.promise value : int)
     | Failed _ as failed ->
         ignore (Atomic.compare_and_set first_failure unresolved failed : bool);
-        if are has_failed pending then
+        if are_all has_failed pending then
           ignore (settle first.promise (Atomic.get first_failure) : int)
     | Waiting _ -> ()
   in
-  made first (List.map candidate ts)
+  composed_of first (List.map candidate ts)
 
 (* --- Threads and domains -------------------------------------------------- *)
 
