@@ -65,6 +65,30 @@ let send_substring fd s = send fd (Bytes.unsafe_of_string s)
 let recvfrom fd b pos len flags =
   on_socket "recvfrom" fd Read (fun () -> Unix.recvfrom fd b pos len flags)
 
+let most_descrs = 253
+
+let send_descrs fd descrs b pos len =
+  Io.check "Concord_aio.send_descrs" (Bytes.length b) pos len;
+  let descrs = Array.of_list descrs in
+  let n = Array.length descrs in
+  if n < 1 || n > most_descrs then
+    Printf.ksprintf invalid_arg
+      "Concord_aio.send_descrs: %d descriptors, but 1 to %d can be sent" n
+      most_descrs;
+  if len = 0 then
+    invalid_arg
+      "Concord_aio.send_descrs: descriptors need at least one byte beside them";
+  on_socket "send_descrs" fd Write (fun () ->
+      Native.send_descrs fd descrs b pos len)
+
+let recv_descrs fd b pos len =
+  Io.check "Concord_aio.recv_descrs" (Bytes.length b) pos len;
+  let n, descrs =
+    on_socket "recv_descrs" fd Read (fun () -> Native.recv_descrs fd b pos len)
+  in
+  Array.iter (Io.note_socket 's') descrs;
+  (n, Array.to_list descrs)
+
 let sleepf seconds = Concord.Event.(sync (timeout seconds))
 let sleep seconds = sleepf (float seconds)
 
@@ -142,6 +166,83 @@ let openfile name flags perm =
 
 let with_file name flags perm f =
   Io.owned "with_file" (openfile name flags perm) f
+
+(* --- Copies --------------------------------------------------------------- *)
+
+let rec write_all io b pos len =
+  if len > 0 then begin
+    let n = Io.write io b pos len in
+    write_all io b (pos + n) (len - n)
+  end
+
+let block = 65536
+
+(* [read b n copied] reads up to [n] bytes, after [copied] ones. *)
+let copy_by_buffer read sink ~len copied =
+  let b = Bytes.create (Int.min block (len - copied)) in
+  let rec next copied =
+    match read b (Int.min (Bytes.length b) (len - copied)) copied with
+    | 0 -> copied
+    | n ->
+        write_all sink b 0 n;
+        next (copied + n)
+  in
+  next copied
+
+(* So many bytes are copied at once if they are in the system's memory. Otherwise a thread copies
+   up to the larger number, which a task may have to wait for if it is cancelled meanwhile. *)
+let part_now = 131_072
+let part = 1_048_576
+
+let copy ?at ?(len = max_int) from to_ =
+  let check name n =
+    if n < 0 then
+      Printf.ksprintf invalid_arg "Concord_aio.copy: %s is negative (%d)" name n
+  in
+  Option.iter (check "at") at;
+  check "len" len;
+  Io.with_ "copy" from @@ fun source ->
+  Io.with_ "copy" to_ @@ fun sink ->
+  let read b n copied =
+    match at with
+    | None -> Io.read source b 0 n
+    | Some at ->
+        let io = { source with kind = File } in
+        let pread () = Native.pread from b 0 n (at + copied) in
+        Io.perform "copy" io Read pread
+  in
+  let by_kernel copied most now () =
+    let at = match at with Some at -> at + copied | None -> -1 in
+    let send () =
+      Native.send_file to_ from at (Int.min most (len - copied)) now
+    in
+    Io.using "copy" sink send
+  in
+  let in_thread copied =
+    Io.in_worker "copy" source (by_kernel copied part false)
+  in
+  let attempt copied =
+    if sink.kind = File then in_thread copied
+    else begin
+      Io.give_turn ();
+      match Io.using "copy" source (by_kernel copied part_now true) with
+      | -3 -> in_thread copied
+      | n -> n
+    end
+  in
+  let rec next copied =
+    if copied = len then copied
+    else
+      match attempt copied with
+      | 0 -> copied
+      | -1 ->
+          Io.wait sink Write;
+          next copied
+      | -2 -> copy_by_buffer read sink ~len copied
+      | n -> next (copied + n)
+  in
+  if source.kind = File && sink.kind <> Shared then next 0
+  else copy_by_buffer read sink ~len 0
 
 (* --- Names of hosts ------------------------------------------------------- *)
 

@@ -69,6 +69,11 @@ val owned : string -> Unix.file_descr -> (Unix.file_descr -> 'a) -> 'a
 
 (** {2 Operations} *)
 
+val in_worker : string -> t -> (unit -> 'a) -> 'a
+(** [in_worker name t f] is [f ()], in a system thread.
+
+    - {b Cancelled}, it does nothing, or is completed if it has begun. *)
+
 val check : string -> int -> int -> int -> unit
 (** [check name length pos len] checks that the [len] bytes from [pos] are
     within [length].

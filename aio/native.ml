@@ -59,3 +59,15 @@ external pidfd : int -> int = "concord_aio_pidfd"
 
 let process_descr pid =
   match pidfd pid with -1 -> None | fd -> Some (Iomux.Util.unix_of_fd fd)
+
+external send_descrs :
+  Unix.file_descr -> Unix.file_descr array -> bytes -> int -> int -> int
+  = "concord_aio_send_descrs"
+
+external recv_descrs :
+  Unix.file_descr -> bytes -> int -> int -> int * Unix.file_descr array
+  = "concord_aio_recv_descrs"
+
+external send_file :
+  Unix.file_descr -> Unix.file_descr -> int -> int -> bool -> int
+  = "concord_aio_send_file"

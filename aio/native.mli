@@ -55,3 +55,20 @@ val pwrite : Unix.file_descr -> bytes -> int -> int -> int -> int
 val process_descr : int -> Unix.file_descr option
 (** A descriptor that becomes readable when the process ends, or [None] if the
     system doesn't have such, or if there is no such process. *)
+
+val send_descrs :
+  Unix.file_descr -> Unix.file_descr array -> bytes -> int -> int -> int
+(** [send_descrs socket descrs b pos len] is {!Concord_aio.send_descrs}, without
+    waiting. There must be 1 to 253 descriptors, and the part must be within the
+    bytes. *)
+
+val recv_descrs :
+  Unix.file_descr -> bytes -> int -> int -> int * Unix.file_descr array
+(** The same for {!Concord_aio.recv_descrs}. *)
+
+val send_file : Unix.file_descr -> Unix.file_descr -> int -> int -> bool -> int
+(** [send_file to_ from at len now] copies up to [len] bytes from the position
+    [at], or from the file's own position if [at] is negative, without a buffer
+    in this process. It is the number of bytes, -1 if [to_] has no room now, and
+    -2 if the system can't do that for these descriptors. With [now], it is -3
+    if the system may have to read from a disk. *)

@@ -1,6 +1,7 @@
 /* The functions of the module Native, which need Linux. On other systems each of them returns "not known". */
 
 #define _GNU_SOURCE
+#include <caml/alloc.h>
 #include <caml/memory.h>
 #include <caml/mlvalues.h>
 #include <caml/signals.h>
@@ -18,6 +19,7 @@
 
 #ifdef __linux__
 #include <sys/epoll.h>
+#include <sys/sendfile.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 /* Some C libraries are installed without these headers of Linux. Without them, RESOLVE_CACHED isn't defined. */
@@ -189,4 +191,98 @@ value concord_aio_pidfd(value v_pid)
 #else
   return Val_int(-1);
 #endif
+}
+
+/* Sends bytes with copies of descriptors, to a socket of the Unix domain. Neither call waits, so the collector doesn't run
+   meanwhile. */
+#define MOST_DESCRS 253
+union control { struct cmsghdr header; char space[CMSG_SPACE(MOST_DESCRS * sizeof(int))]; };
+
+value concord_aio_send_descrs(value v_fd, value v_descrs, value v_bytes, value v_pos, value v_len)
+{
+  union control control = { 0 };
+  size_t size = Wosize_val(v_descrs) * sizeof(int);
+  struct iovec part = { .iov_base = Bytes_val(v_bytes) + Long_val(v_pos), .iov_len = (size_t) Long_val(v_len) };
+  struct msghdr message =
+    { .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = CMSG_SPACE(size) };
+  control.header.cmsg_level = SOL_SOCKET;
+  control.header.cmsg_type = SCM_RIGHTS;
+  control.header.cmsg_len = CMSG_LEN(size);
+  int *descrs = (int *) CMSG_DATA(&control.header);
+  for (mlsize_t i = 0; i < Wosize_val(v_descrs); i++) descrs[i] = Int_val(Field(v_descrs, i));
+  ssize_t done = sendmsg(Int_val(v_fd), &message, MSG_DONTWAIT);
+  if (done < 0) caml_uerror("send_descrs", Nothing);
+  return Val_long(done);
+}
+
+/* If the system has no room for all descriptors, those that arrived are closed. */
+value concord_aio_recv_descrs(value v_fd, value v_bytes, value v_pos, value v_len)
+{
+  CAMLparam1(v_bytes);
+  CAMLlocal2(v_descrs, v_result);
+  union control control = { 0 };
+  struct iovec part = { .iov_base = Bytes_val(v_bytes) + Long_val(v_pos), .iov_len = (size_t) Long_val(v_len) };
+  struct msghdr message =
+    { .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control };
+#ifdef MSG_CMSG_CLOEXEC
+  ssize_t done = recvmsg(Int_val(v_fd), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+#else
+  ssize_t done = recvmsg(Int_val(v_fd), &message, MSG_DONTWAIT);
+#endif
+  if (done < 0) caml_uerror("recv_descrs", Nothing);
+  struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+  int is_rights = header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS;
+  size_t count = is_rights ? (header->cmsg_len - CMSG_LEN(0)) / sizeof(int) : 0;
+  int *descrs = is_rights ? (int *) CMSG_DATA(header) : NULL;
+  if (message.msg_flags & MSG_CTRUNC) {
+    for (size_t i = 0; i < count; i++) close(descrs[i]);
+    caml_unix_error(EMFILE, "recv_descrs", Nothing);
+  }
+  v_descrs = count > 0 ? caml_alloc(count, 0) : Atom(0);
+  for (size_t i = 0; i < count; i++) {
+#ifndef MSG_CMSG_CLOEXEC
+    fcntl(descrs[i], F_SETFD, FD_CLOEXEC);
+#endif
+    Store_field(v_descrs, i, Val_int(descrs[i]));
+  }
+  v_result = caml_alloc_tuple(2);
+  Store_field(v_result, 0, Val_long(done));
+  Store_field(v_result, 1, v_descrs);
+  CAMLreturn(v_result);
+}
+
+/* Whether the first and the last byte are in the system's memory, so that those in between most likely are too. */
+#if defined(__linux__) && defined(RWF_NOWAIT)
+static int is_in_memory(int fd, off_t at, size_t len)
+{
+  char byte;
+  struct iovec part = { .iov_base = &byte, .iov_len = 1 };
+  return preadv2(fd, &part, 1, at, RWF_NOWAIT) >= 0
+    && preadv2(fd, &part, 1, at + (off_t) len - 1, RWF_NOWAIT) >= 0;
+}
+#elif defined(__linux__)
+static int is_in_memory(int fd, off_t at, size_t len) { (void) fd; (void) at; (void) len; return 0; }
+#endif
+
+/* Copies without a buffer of this process. The result is the number of bytes, -1 if the sink has no room now, -2 if the system
+   can't do it for these two, and -3 if it was asked to do it now, but may have to read from a disk. If at is negative, the
+   file's position moves. */
+value concord_aio_send_file(value v_to, value v_from, value v_at, value v_len, value v_now)
+{
+#ifdef __linux__
+  int to = Int_val(v_to), from = Int_val(v_from);
+  off_t at = Long_val(v_at);
+  size_t len = (size_t) Long_val(v_len);
+  ssize_t done;
+  if (Bool_val(v_now) && !is_in_memory(from, at < 0 ? lseek(from, 0, SEEK_CUR) : at, len)) return Val_long(-3);
+  caml_enter_blocking_section();
+  do done = sendfile(to, from, at < 0 ? NULL : &at, len); while (done < 0 && errno == EINTR);
+  caml_leave_blocking_section();
+  if (done >= 0) return Val_long(done);
+  if (errno == EAGAIN || errno == EWOULDBLOCK) return Val_long(-1);
+  if (errno != EINVAL && errno != ENOSYS && errno != ESPIPE) caml_uerror("copy", Nothing);
+#else
+  (void) v_to; (void) v_from; (void) v_at; (void) v_len; (void) v_now;
+#endif
+  return Val_long(-2);
 }
