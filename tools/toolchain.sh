@@ -202,12 +202,16 @@ setup() {
 
 # Replaces this process by "$@" in the toolchain. In the private root, the folders with people's files have the same paths as
 # on the host, but the system is the root's own. OCAMLPATH is removed, because the host's libraries were built by another
-# compiler. It is kept for benchmarks, tests with peers, and releases, where it may name peers that this compiler built.
+# compiler. It is kept for benchmarks, tests with peers, and releases, where it may name peers that this compiler built. For tests
+# with the oldest libraries it is their folder.
 enter() {
   cd "$here" || exit
-  if [ -z "$private" ]; then exec "$@"; fi
+  if [ -z "$private" ]; then
+    [ "$command${variant:+ $variant}" != 'test oldest' ] || export OCAMLPATH="$CONCORD_LOWEST${OCAMLPATH:+:$OCAMLPATH}"
+    exec "$@"
+  fi
   local peers=
-  case $command${variant:+ $variant} in bench | release | 'test peers') peers=${OCAMLPATH:-} ;; esac
+  case $command${variant:+ $variant} in bench | release | 'test peers') peers=${OCAMLPATH:-} ;; 'test oldest') peers=$CONCORD_LOWEST ;; esac
   # shellcheck disable=SC2016  # expanded inside
   exec "${alone[@]}" unshare --mount --propagation private bash -euc '
     root=$(cd "$1"; pwd -P) top=$2 here=$3 peers=$4 over=$5; shift 5

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Runs variants of the tests: with an older or a newer OCaml, in bytecode, with ThreadSanitizer, or with libraries that the
-# toolchain doesn't have. ./dev sources this.
+# Runs variants of the tests: with an older or a newer OCaml, in bytecode, with ThreadSanitizer, with libraries that the
+# toolchain doesn't have, or with older ones. ./dev sources this.
 # Needs from ./dev: top, cache, root, log, partial, maker, say, die, fail, free_mb, abandon, progress, host_apt, name_root,
 # setup, enter, dune, list_tests. Sets CONCORD_TOOLCHAIN. Sets suite, packages and size, the contents of the private root, and
 # over and alone, which determine how it is entered.
@@ -176,5 +176,25 @@ test_peers() {
   say "peers: ${found#, }${missing:+. Missing peers:$missing}"
   run_tests --build-dir "$top/_build-peers" @adapters/all @adapters/runtest @test/async/runtest @test/picos/runtest @test/miou/runtest \
     @test/matrix/runtest @test/pairs/runtest @test/testkit/runtest @test/outside/runtest @test/doc/runtest @doc/runtest
+  exit
+}
+
+# --- The oldest libraries --------------------------------------------------------------------------------------------
+
+# test_oldest [NAME...]: runs the tests of the adapters, or these, with the libraries in the folder CONCORD_LOWEST. Libraries that
+# aren't there are the toolchain's, so by default no test runs that links Cohttp or caqti, which were built with a newer Lwt.
+test_oldest() {
+  local targets="@adapters/runtest @test/lwt/runtest @test/matrix/runtest @test/testkit/runtest @test/ppx/runtest @test/aio/runtest
+ @test/stress/runtest @test/unit/runtest" found
+  [ -d "${CONCORD_LOWEST:-}" ] || die "test: --oldest: CONCORD_LOWEST must name a folder of libraries that the toolchain's compiler has built (got '${CONCORD_LOWEST:-}')"
+  [ $# = 0 ] || targets=$(targets_of "$@")
+  setup
+  found=$(cd "$CONCORD_LOWEST" && for meta in */META; do
+    [ ! -e "$meta" ] || printf ', %s %s' "${meta%/META}" "$(sed -n '1,/^version/s/^version = "\(.*\)"/\1/p' "$meta")"
+  done)
+  [ -n "$found" ] || die "test: --oldest: there is no library in $CONCORD_LOWEST"
+  say "oldest libraries: ${found#, }"
+  # shellcheck disable=SC2086  # a list of words
+  run_tests --build-dir "$top/_build-oldest" $targets
   exit
 }

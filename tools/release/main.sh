@@ -149,12 +149,18 @@ mkdir "$folder/program"
 cp examples/readme/readme.ml examples/readme/readme.expected "$folder/program"
 cd "$folder/program"
 echo '(lang dune 3.17)' >dune-project
-cat >dune <<'TXT'
-(test
- (name readme)
- (libraries concord concord.fifo concord-eio concord-lwt eio_main))
-TXT
-dune build --root . @runtest || die "the program of README.md does not work with the installed packages"
+# test_program [FIELD]: builds and runs it, with this field in its dune file.
+test_program() {
+  printf '(test (name readme) %s (libraries concord concord.fifo concord-eio concord-lwt eio_main))\n' "${1:-}" >dune
+  dune build --root . @runtest
+}
+test_program || die "the program of README.md does not work with the installed packages"
+echo 'int main(void) { return 0; }' >static.c
+if cc -static -o static static.c 2>static.log; then
+  test_program '(link_flags (-ccopt -static))' 2>static.log ||
+    { cat static.log >&2; die "the program of README.md does not work if it is linked statically"; }
+else not_checked static "the C compiler cannot link a program statically"
+fi
 
 if [ -n "$tests" ]; then
   say "doing what README.md says under Start, with opam"
