@@ -337,6 +337,11 @@ let description =
        these, start the program with CONCORD_DEBUG=sigquit. A wait that is the \
        last call of its function has no line. A wait whose task was dropped is \
        listed until the garbage collector finds it.";
+    `S "TOP";
+    `P
+      "$(cmd) $(b,top) PID shows a running process live in a terminal. See \
+       $(cmd) $(b,top --help). A program of this name is traced by $(cmd) \
+       ./top.";
     `S "SIGNALS";
     `P
       "The command passes SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2 on to the \
@@ -353,6 +358,7 @@ let description =
     `Pre "$(cmd) -o server.json --html server.html ./server.exe --port 8080";
     `Pre "$(cmd) --last 30 --html now.html --pid 4711";
     `Pre "$(cmd) --waits 4711";
+    `Pre "$(cmd) top 4711";
   ]
 
 let print_waits pid =
@@ -419,4 +425,83 @@ let with_dashes argv =
   | command :: rest -> Array.of_list (command :: from rest)
   | [] -> argv
 
-let () = exit (Cmd.eval' ~argv:(with_dashes Sys.argv) command)
+(* --- concord-trace top ----------------------------------------------------------- *)
+
+let top pid signal =
+  let refuse text =
+    say "%s" text;
+    127
+  in
+  match Recorder.attach pid ~signal with
+  | exception Failure text -> refuse text
+  | recorder -> (
+      stop_when_interrupted ();
+      let began = Unix.gettimeofday () in
+      let is_refused () =
+        (not (Recorder.has_begun recorder))
+        && Unix.gettimeofday () -. began > seconds_to_begin
+      in
+      let stop () = Atomic.get is_interrupted || is_refused () in
+      let title = Printf.sprintf "process %d" pid in
+      match
+        Fun.protect
+          (fun () -> Top.run recorder ~title ~stop)
+          ~finally:(fun () ->
+            Recorder.stop recorder;
+            Recorder.close recorder)
+      with
+      | () ->
+          if is_refused () then report_not_begun recorder;
+          0
+      | exception Failure text -> refuse text)
+
+let top_description =
+  [
+    `S Manpage.s_description;
+    `P
+      "$(cmd) shows in a terminal where the tasks of a running process wait, \
+       and which tasks wake them. It is refreshed each second. The process \
+       must have been started with CONCORD_DEBUG=sigusr2, or have called \
+       Concord.Tools.Trace.on_signal. While the command runs, the process is \
+       traced, so each of its waits costs some microseconds. Waits that began \
+       before are not shown.";
+    `P
+      "The keys $(b,s) and $(b,t) show the structures and the tasks, Enter the \
+       details of the selected row, Esc goes back, and $(b,q) quits. The keys \
+       in the last line sort the rows.";
+    `S "STRUCTURES";
+    `P
+      "WAITING is the number of tasks that wait now, LONGEST how long one of \
+       them has waited, WAKES/S how many were woken per second. WAIT is the \
+       mean time of the waits that ended in the last second. HOLD is the mean \
+       time from the moment when a task that had waited continued, until it \
+       woke another task there. For a lock, so long it was held. Waits in \
+       structures without a name are shown by their lines.";
+    `S "TASKS";
+    `P
+      "STATE is $(b,waits), $(b,woken) (but not continued yet) or $(b,runs), \
+       and FOR is since when. RESUMED/S is how often the task continued after \
+       a wait, WOKE/S how often it woke another one, and WAITED the part of \
+       the last second in which it waited. The details of a structure also say \
+       who woke its tasks, and those of a task where it has waited.";
+  ]
+
+let top_command =
+  let pid =
+    Arg.(
+      required
+      & pos 0 (some int) None
+      & info [] ~docv:"PID" ~doc:"The running process.")
+  in
+  Cmd.v
+    (Cmd.info "concord-trace top"
+       ~doc:"show the waiting tasks of a process live" ~exits:[]
+       ~man:top_description)
+    Term.(const top $ pid $ signal)
+
+let () =
+  exit
+    (match Array.to_list Sys.argv with
+    | command :: "top" :: rest ->
+        Cmd.eval' ~argv:(Array.of_list (command :: rest)) top_command
+    | _ -> Cmd.eval' ~argv:(with_dashes Sys.argv) command)

@@ -13,6 +13,7 @@ let site = Not "it makes the whole site; the tests check its pages one by one"
 let of_readme = Run ("examples/commands/test_readmes.ml", "Shown_commands.run")
 let trace = Run ("test/trace/command.t", "concord-trace --no-table --html")
 let outside = Run ("doc/diagnosis/outside.ml", "--waits")
+let top = Run ("test/trace/test_top.ml", "\"top\"; string_of_int pid")
 let attach = Run ("test/trace/command.t", "--pid $process")
 let demo = Run ("examples/fib_server/demo/demo.t", "demo.exe")
 let sigquit = Run ("doc/diagnosis/dune", "./withdrawn.exe sigquit")
@@ -97,6 +98,8 @@ let table =
         ("./dev exec concord-trace PROGRAM", trace);
         ("concord-trace --help", Not "Cmdliner makes this output");
         ("concord-trace --pid 4711 --last 30 --html now.html", attach);
+        ("concord-trace top 4711", top);
+        ("concord-trace --waits", outside);
         ("./dev demo --html demo.html", demo);
       ] );
     ( "doc/tutorial.mld",
@@ -157,6 +160,7 @@ let table =
            8080",
           trace );
         ("concord-trace --waits 4711", outside);
+        ("concord-trace top 4711", top);
         ("concord-trace --help", Not "Cmdliner makes this output");
         ("./dev exec concord-trace readme", trace);
         ("./dev demo --html demo.html", demo);

@@ -19,3 +19,9 @@ val close : t -> unit
 
 val fit : columns:int -> string -> string
 (** The beginning of a line that is too long. *)
+
+val size : unit -> (int * int) option
+(** The rows and columns of the process's terminal, if there is one. *)
+
+val window_changed : int
+(** The number of SIGWINCH, which comes when the size has changed. *)
