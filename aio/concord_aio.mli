@@ -2,7 +2,7 @@
 
     {b Stability}: experimental, may change in any release.
 
-    The functions of Stdlib and [Unix] block the whole thread, with all of its
+    Stdlib's and [Unix]'s functions block the whole thread, with all of its
     tasks. After [open Concord_aio] the same code suspends the calling task
     only, whatever its host. The host may be [Concord_fifo], Eio, a pool,
     [Concord_styles], or a plain thread or domain.
@@ -146,8 +146,8 @@ include module type of File_system
 (** {1 Channels}
 
     These channels have other types than Stdlib's, but the same operations under
-    the same names. If an operation fails, it raises [Sys_error] with the text
-    of Stdlib's channels. At the end of the input it raises [End_of_file].
+    the same names. If an operation fails, it raises [Sys_error] with the same
+    text as Stdlib's channels. At the end of the input it raises [End_of_file].
 
     {b Differences from Stdlib's channels.}
 

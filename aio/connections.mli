@@ -21,7 +21,7 @@ val run_server :
     It serves up to [connections] at the same time, by default 1,000. The others
     wait in the queue of the system.
 
-    If [serve] raises [e], that is not an error of the server: it calls
+    If [serve] raises [e], this is not an error of the server: it calls
     [on_error peer e], which by default prints [e] on the standard error.
 
     If no descriptor or memory is left for a connection ([EMFILE] and the like),
@@ -37,7 +37,8 @@ val run_server :
       promise. Without [stop] it runs until it is cancelled. It doesn't close
       [listener].
     - {b Cancelled}, it cancels [serve] of each connection, closes their
-      sockets, and raises. So [Tasks.with_timeout] bounds the time after [stop].
+      sockets, and raises. [Tasks.with_timeout] therefore limits the time after
+      [stop].
     - {b Raises} [Invalid_argument] if [connections < 1]. *)
 
 val connect_by_name :
@@ -46,21 +47,21 @@ val connect_by_name :
   string ->
   string ->
   file_descr
-(** [connect_by_name host service] is a stream socket that is connected to the
-    host, for example ["ocaml.org"] and ["443"].
+(** [connect_by_name host service] is a stream socket connected to the host, for
+    example ["ocaml.org"] and ["443"].
 
-    A host may have several addresses, of which some don't answer. So it tries
-    them as RFC 8305 says. It takes those of IPv6 and IPv4 by turns, in the
-    order of the resolver. If the first one has not answered after [delay]
+    A host may have several addresses, of which some don't answer. It therefore
+    tries them as RFC 8305 says. It takes those of IPv6 and IPv4 by turns, in
+    the order of the resolver. If the first one has not answered after [delay]
     seconds, by default 0.25, or has failed, it tries the next one beside it.
-    The first one that is connected is the result, and the sockets of the others
+    The first one to be connected is the result, and the sockets of the others
     are closed.
 
     - {b Suspends} until then. There is no limit of time, except the system's.
     - {b Cancelled}, it closes all sockets.
-    - {b Cost}: that of [resolve], by default {!Concord_aio.getaddrinfo}, and of
-      a task for each address that is tried.
+    - {b Cost}: one [resolve], by default {!Concord_aio.getaddrinfo}, and a task
+      for each address tried.
     - {b Raises} [Unix.Unix_error (error, "connect_by_name", host)] if no
-      address answers, with the error of the address that failed first. It is
+      address answers, with the error of the first address to fail. It is
       [EHOSTUNREACH] if there is no address, and [EMFILE] if no descriptor is
       left. *)

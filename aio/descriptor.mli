@@ -129,21 +129,21 @@ val connect : file_descr -> sockaddr -> unit
 (** {2 Opening and closing} *)
 
 val close : file_descr -> unit
-(** [close] is [Unix.close], and wakes the tasks that wait for the descriptor.
+(** [close] is [Unix.close], and wakes the tasks waiting for the descriptor.
 
     They get [Unix_error (EBADF, _, _)], whatever their host, and so do the
     channels of the descriptor. ([Unix.close] would let them wait, perhaps
     forever.) When [close] returns, the system has closed the descriptor, so for
     example its port is free. However, if a thread is reading or writing a file,
-    the file is closed when that has ended.
+    the file is closed when the thread has finished.
 
-    - {b Suspends} for some microseconds, while a loop that polls in another
-      thread releases the descriptor. If the caller can't be suspended, it
-      returns at once, and the loop closes the descriptor. This is so in a
-      callback, in a signal handler that has interrupted the loop, and in a
-      cancelled fiber of Eio without [concord-eio].
-    - {b Suspends} also while another thread still closes the file that had this
-      number before. If the caller can't be suspended, its thread is blocked
+    - {b Suspends} for some microseconds, while a loop polling in another thread
+      releases the descriptor. If the caller can't be suspended, it returns at
+      once, and the loop closes the descriptor. It does so in a callback, in a
+      signal handler that has interrupted the loop, and in a cancelled Eio fiber
+      without [concord-eio].
+    - {b Suspends} also while another thread still closes an earlier file with
+      the same number. If the caller can't be suspended, its thread is blocked
       instead.
     - {b Cancelled} never, even if the task was cancelled before.
     - {b Raises} [Unix_error] with [EBADF] if it is closed, or being closed. *)

@@ -11,7 +11,7 @@ open Unix
     - {b Cancelled}. An operation that only looks ([stat], [lstat], [readdir])
       raises at once. Any other one does nothing if it has not begun. If it has,
       it is completed first, and returns.
-    - {b Cost}: about 10 us more than that of [Unix].
+    - {b Cost}: about 10 us more than [Unix].
     - {b Raises} [Unix.Unix_error] like [Unix]. *)
 
 val stat : string -> stats
@@ -41,8 +41,8 @@ val fsync : file_descr -> unit
 
 val pread : file_descr -> at:int -> bytes -> int -> int -> int
 (** [pread fd ~at b pos len] reads up to [len] bytes, and at most 65,536, from
-    the position [at] of the file, which needs no [lseek]. So several tasks can
-    read one file. It returns 0 at the end.
+    the position [at] of the file, which needs no [lseek]. Several tasks can
+    therefore read one file. It returns 0 at the end.
 
     - {b Raises} [Invalid_argument] if the part isn't in [b]. *)
 

@@ -1,16 +1,14 @@
-(** Channels to read from. A buffer has the data that was read and not yet
-    taken. *)
+(** Channels to read from. A buffer has the data read and not yet taken. *)
 
 (** {2 Channels to read from} *)
 
 type in_channel
 
 val stdin : in_channel
-(** [stdin] has a buffer of its own, beside that of Stdlib's. Do not mix the
-    two. *)
+(** [stdin] has a buffer of its own, beside Stdlib's. Do not mix the two. *)
 
 val in_channel_of_descr : Unix.file_descr -> in_channel
-(** [in_channel_of_descr fd] is a channel that reads from [fd].
+(** [in_channel_of_descr fd] is a channel reading from [fd].
 
     If it is the last channel of [fd], {!close_in} closes [fd]. O(1). *)
 
@@ -39,14 +37,13 @@ val read_file : ?limit:int -> string -> string
 (** [read_file name] is the content of the file, like
     [In_channel.with_open_bin name In_channel.input_all], with Stdlib's
     exceptions. The file must not be longer than [limit], by default 67,108,864
-    bytes (64 MiB). So a FIFO or a device that never ends can't take all memory.
+    bytes (64 MiB). An endless FIFO or device therefore can't take all memory.
 
-    - {b Suspends} while a system thread does all of that, unless the file is in
+    - {b Suspends} while a system thread does all of this, unless the file is in
       memory and not larger than 256 kB.
     - {b Cancelled}, it raises at once. The thread continues, and its data is
       dropped.
-    - {b Cost}: that of Stdlib's, and some ten microseconds more if a thread
-      does it.
+    - {b Cost}: as Stdlib, and some ten microseconds more if a thread does it.
     - {b Raises} [Sys_error] if the file is longer than [limit]. *)
 
 (** {2 Reading} *)
@@ -78,8 +75,8 @@ val input_binary_int : in_channel -> int
 (** [input_binary_int] is Stdlib's [input_binary_int]. *)
 
 val input_value : in_channel -> 'a
-(** [input_value channel] reads a value of [output_value], or of Stdlib's. As in
-    Stdlib, the value must come from a program that you trust.
+(** [input_value channel] reads a value written by [output_value], here or in
+    Stdlib. As in Stdlib, the value must come from a program you trust.
 
     - {b Raises} [Sys_error] if the value is longer than the channel's limit,
       see {!set_limit_in}. *)
@@ -106,11 +103,10 @@ val limit_in : in_channel -> int
 (** {2 Position and mode} *)
 
 val pos_in : in_channel -> int
-(** [pos_in] is that of Stdlib, which counts from -1 for a pipe. Never suspends.
-*)
+(** [pos_in] is Stdlib's, which counts from -1 for a pipe. Never suspends. *)
 
 val seek_in : in_channel -> int -> unit
-(** [seek_in channel pos] moves to that position. {b Suspends} only while
+(** [seek_in channel pos] moves to this position. {b Suspends} only while
     another task reads from the channel. *)
 
 val in_channel_length : in_channel -> int

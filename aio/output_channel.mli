@@ -1,18 +1,17 @@
-(** Channels to write to. A buffer has the data that was not yet written. *)
+(** Channels to write to. A buffer has the data not yet written. *)
 
 (** {2 Channels to write to} *)
 
 type out_channel
 
 val stdout : out_channel
-(** [stdout] has a buffer of its own, beside that of Stdlib. Do not mix the two.
-*)
+(** [stdout] has a buffer of its own, beside Stdlib's. Do not mix the two. *)
 
 val stderr : out_channel
 (** [stderr] has a buffer of its own too. *)
 
 val out_channel_of_descr : Unix.file_descr -> out_channel
-(** [out_channel_of_descr fd] is a channel that writes to [fd].
+(** [out_channel_of_descr fd] is a channel writing to [fd].
 
     If it is the last channel of [fd], {!close_out} closes [fd]. O(1). *)
 
@@ -31,7 +30,7 @@ val open_out_gen : open_flag list -> int -> string -> out_channel
 
 val with_open_out : string -> (out_channel -> 'a) -> 'a
 (** [with_open_out] is {!Concord_aio.with_open_in}, for writing. If {!close_out}
-    raises, that exception is raised, unless [f] raised. *)
+    raises, its exception is raised, unless [f] raised. *)
 
 (** {2 Writing} *)
 
@@ -67,10 +66,10 @@ val output_value : out_channel -> 'a -> unit
 (** {2 Position and mode} *)
 
 val pos_out : out_channel -> int
-(** [pos_out] is that of Stdlib. Never suspends. *)
+(** [pos_out] is Stdlib's. Never suspends. *)
 
 val seek_out : out_channel -> int -> unit
-(** [seek_out channel pos] calls {!flush}, and then moves to that position. *)
+(** [seek_out channel pos] calls {!flush}, and then moves to this position. *)
 
 val out_channel_length : out_channel -> int
 (** The length of the file, without the data in the buffer, as in Stdlib.
@@ -90,11 +89,11 @@ val flush : out_channel -> unit
 
 val close_out : out_channel -> unit
 (** [close_out channel] writes the buffer like {!flush}, and then closes the
-    descriptor, even if that raises. If the channel is closed, or another task
-    is closing it, it does nothing.
+    descriptor, even if writing raises. If the channel is closed, or another
+    task is closing it, it does nothing.
 
-    If another task is writing to the channel, that task gets [Sys_error]. If it
-    was waiting for the peer, [close_out] doesn't wait for the peer too. Then it
+    If another task is writing to the channel, it gets [Sys_error]. If it was
+    waiting for the peer, [close_out] doesn't wait for the peer too. Then it
     writes what the system takes at once. If bytes are left, they are lost, and
     [close_out] raises [Sys_error] as well.
 

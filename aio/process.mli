@@ -34,12 +34,12 @@ val with_process :
     Its standard error is the caller's, and its environment too, if you give no
     [env].
 
-    - {b Suspends} where [f] does, and until the process has ended. A process
-      that writes much must be read, or it waits forever.
+    - {b Suspends} where [f] does, and until the process has ended. If a process
+      writes much, read from it, or it waits forever.
     - {b Cancelled}, or if [f] raises, the process is killed ([SIGKILL]), and
       waited for. What is in the buffer of [to_it] is dropped.
     - {b Raises} [Sys_error] if [to_it] can't be written, because the process
-      has ended or closed its input. (If [SIGPIPE] isn't ignored, that signal
+      has ended or closed its input. (If [SIGPIPE] isn't ignored, the signal
       ends your program.)
     - {b Raises} [Unix.Unix_error (error, "with_process", program)] if no
       process can be started, for example because no descriptor is left

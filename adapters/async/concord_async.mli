@@ -1,7 +1,7 @@
 (** Concord's structures for Async. Blocking operations return a deferred, which
     tasks of any host can determine, from any domain.
 
-    {b Stability}: experimental, because it uses private parts of Async
+    {b Stability}: experimental, because it uses Async's private parts
     ([Scheduler.Private]). The structures are as stable as in [Concord], but a
     new Async release may need a new release of this library.
 

@@ -1,7 +1,7 @@
 (** Concord's plug-in for Eio. It works as soon as it is linked, and converts
     promises between Eio and Concord.
 
-    {b Stability}: experimental, because it uses private parts of Eio
+    {b Stability}: experimental, because it uses Eio's private parts
     ([Eio.Private]). The functions below are stable, but a new Eio release may
     need a new release of this library.
 
