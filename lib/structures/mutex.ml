@@ -44,7 +44,11 @@ let owner_of t =
   | owner :: _ -> owner
 
 let owners t = Holders.to_list (owner_of t)
-let gives_back t = Holders.gives_back ~kind t (owner_of t)
+
+(* Unbroken. It doesn't end in a call. *)
+let gives_back t =
+  Holders.gives_back ~kind t (owner_of t);
+  ()
 
 (* Spinning is worthwhile because an owner on another domain may unlock sooner than the caller
    could suspend and be woken. *)
