@@ -36,7 +36,7 @@ module Timer = Timer (* domainslib, miou, picos, schedulers *)
 (* Reports *)
 
 module Who = Who (* all adapters but miou, schedulers *)
-module Observer = Observer (* domainslib, lwt, schedulers *)
+module Observer = Observer (* domainslib, eio, lwt, schedulers *)
 module Forks = Forks (* domainslib *)
 module Filler = Filler (* domainslib *)
 module Leaks = Leaks (* lwt, schedulers *)
@@ -63,7 +63,7 @@ module Innermost_handler = Concord_stub.Innermost_handler (* eio *)
 module Plugin = Plugin (* eio, domainslib, miou *)
 module Spin = Spin (* eio, picos *)
 module Spinning = Spinning (* eio, picos *)
-module Reach = Reach (* domainslib, aio, schedulers *)
+module Reach = Reach (* domainslib, eio, aio, schedulers *)
 module Asking = Asking (* lwt, async, domainslib, schedulers *)
 module Others = Others (* aio *)
 
@@ -84,7 +84,7 @@ end
 
 (* Operations *)
 
-module Operation = Operation (* lwt, aio, schedulers *)
+module Operation = Operation (* eio, lwt, aio, schedulers *)
 module Names = Names (* lwt, async *)
 
 (* Concord_fifo *)

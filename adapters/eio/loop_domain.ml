@@ -136,6 +136,26 @@ let close jobs =
   Mailbox.close jobs.inbox;
   List.iter (fun message -> message.refuse ()) (Mailbox.drain jobs.inbox)
 
+let unlisted =
+  { Concord.Private.Reach.suspend = Concord.Private.Reach.suspend_unlisted }
+
+(* Reports don't list this wait, because the fiber isn't one of the program's. Only while waits
+   are kept, the fiber doesn't spin before it waits. *)
+let take_message inbox =
+  match Event.simple (Mailbox.take_evt inbox) with
+  | Some (Simple { operation; structure; arg; result })
+    when Concord.Private.Observer.are_kept () ->
+      result
+        (Concord.Private.Operation.suspend_by unlisted operation structure arg)
+  | Some _ | None -> Mailbox.take inbox
+
+let rec serve_messages jobs sw =
+  match take_message jobs.inbox with
+  | message ->
+      message.run sw;
+      serve_messages jobs sw
+  | exception Mailbox.Closed -> ()
+
 (* No fiber of the loop runs between the last look and [close], so no call begins in between. *)
 let rec close_when_idle jobs =
   if Atomic.get jobs.calls > 0 then begin
@@ -165,7 +185,7 @@ let end_jobs jobs sw ~grace ~over =
     end
   end
 
-let run_jobs jobs ~grace ~leave ~over ~ready =
+let run_jobs jobs ~grace ~over ~ready keeper =
   let switch, has_switch = Eio.Promise.create () in
   Eio.Fiber.both
     (fun () ->
@@ -173,29 +193,29 @@ let run_jobs jobs ~grace ~leave ~over ~ready =
         Eio.Switch.run (fun sw ->
             Eio.Promise.resolve has_switch sw;
             ready ();
-            Mailbox.iter (fun message -> message.run sw) jobs.inbox)
+            serve_messages jobs sw)
       with Stopped -> ())
     (fun () ->
-      Promise.await leave;
+      Keeper.wait_to_leave keeper;
       end_jobs jobs (Eio.Promise.await switch) ~grace ~over)
 
-let create_unless leave create =
+let create_unless_left keeper create =
   Eio.Fiber.first
     (fun () -> Some (create ()))
     (fun () ->
-      Promise.await leave;
+      Keeper.wait_to_leave keeper;
       None)
 
 (* What [create] has forked is cancelled from outside of its switch: if the switch itself failed
    with [Stopped], a fiber that fails at that moment would give the user both exceptions. *)
-let serve jobs ~grace create env { Keeper.ready; leave; over } =
+let serve jobs ~grace create env ({ Keeper.ready; over; _ } as keeper) =
   let with_resources cancellation =
     Eio.Switch.run @@ fun sw ->
-    match create_unless leave (fun () -> create ~sw env) with
+    match create_unless_left keeper (fun () -> create ~sw env) with
     | None -> ()
     | Some value ->
-        run_jobs jobs ~grace ~leave ~over ~ready:(fun () ->
-            Promise.fill ready { value; jobs });
+        let ready () = Promise.fill ready { value; jobs } in
+        run_jobs jobs ~grace ~over ~ready keeper;
         Eio.Cancel.cancel cancellation Stopped
   in
   try Eio.Cancel.sub with_resources with Eio.Cancel.Cancelled Stopped -> ()

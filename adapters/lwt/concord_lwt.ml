@@ -277,8 +277,19 @@ type 'r loop = 'r Loop_domain.t
 let the_loop = Loop_domain.whichever
 let call = Loop_domain.call
 
+(* Reports don't list this wait, because it isn't one of the program's. *)
+let await_unlisted promise =
+  let block resumer =
+    Concord.Promise.on_resolve promise (fun _ ->
+        ignore (resumer (Ok ()) : bool));
+    None
+  in
+  suspend ~protected:false ~late:ignore ~cancelled:Lwt.fail block (function
+    | Ok () -> Lwt.return_unit
+    | Error e -> Lwt.fail e)
+
 let with_domain ?grace ?close create f =
-  Loop_domain.with_domain ~run ~await:Promise.await ?grace ?close create f
+  Loop_domain.with_domain ~run ~await:await_unlisted ?grace ?close create f
 
 (* --- Streams of Lwt --------------------------------------------------------- *)
 

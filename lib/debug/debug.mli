@@ -61,8 +61,7 @@
       by [Concord_aio] are left out. A task waiting for its next job is reported
       too, so choose a time after which you would want to know.
     - [leaks] raises {!Suspend.Never_resumed} in tasks nothing can resume.
-    - [strict] implies [waits], and refuses a lock where no task can wait,
-      {{!strict}below}.
+    - [strict] refuses a lock where no task can wait, {{!strict}below}.
     - [metrics] calls {!Metrics.start}. It doesn't imply [waits].
     - [trace] calls {!Trace.start} at the start of the program.
 
@@ -86,12 +85,18 @@
 
     {3:strict Locks where no task can wait}
 
-    With [strict] some operations suspend the calling task for a moment even if
+    With [strict] some operations check that the calling task can wait, even if
     they need not wait. They are {!Mutex.lock}, {!Mutex.protect}, the blocking
-    operations of {!Rwlock}, {!Mvar.modify}, and {!Lazy.force} of an unforced
-    value. No task can wait in an Lwt callback ([Concord_lwt.In_callback]) or an
-    Async job ([Concord_async.In_job]). A lock taken there is therefore refused
-    in each test, and not only when another task happens to have the lock.
+    operations of {!Rwlock}, {!Mvar.modify}, {!Lazy.force} of an unforced value,
+    and the brackets of {!Semaphore} and {!Pool}. No task can wait in an Lwt
+    callback ([Concord_lwt.In_callback]) or an Async job
+    ([Concord_async.In_job]). A lock taken there is therefore refused in each
+    test, and not only when another task happens to have the lock.
+
+    For the check, a task is suspended for some microseconds if its scheduler
+    doesn't handle this library's own effect. These are Eio, Lwt's own tasks,
+    Domainslib, and others with an adapter. Other tasks may run meanwhile. In
+    other tasks and threads, the check doesn't suspend.
 
     Events of these operations, and operations waiting for something else, such
     as {!Mvar.take}, are refused only when they have to wait. Each [Concord_lwt]

@@ -17,6 +17,8 @@ let check what n =
       (Printf.sprintf
          "Broadcast.create: the limit is %s %d, but must be at least 1" what n)
 
+let no_subscribers = { all = []; length = 0; most = 100 }
+
 let create ?name ?limit () =
   let link = Atomic.make uncounted in
   let last = Atomic.make link in
@@ -29,7 +31,7 @@ let create ?name ?limit () =
     | Some (Wait capacity) ->
         check "Wait" capacity;
         Atomic.set link (held capacity last);
-        Some (Holding capacity)
+        Some (Holding { capacity; subscribers = Atomic.make no_subscribers })
   in
   Observer.made ~kind:"broadcast" ?name { last; limited }
 
@@ -165,16 +167,66 @@ let try_send t value =
 
 let places t =
   match (t.limited, Atomic.get (end_of t)) with
-  | Some (Holding capacity), Held { free; subscriptions; _ } ->
-      Printf.sprintf "%d of %d values, %d subscriptions" (capacity - free)
+  | Some (Holding { capacity; _ }), Held { free; subscriptions; _ } ->
+      Printf.sprintf "%d of %d values, %d subscription%s" (capacity - free)
         capacity subscriptions
+        (if subscriptions = 1 then "" else "s")
   | _ -> ""
+
+(* --- Which subscription lags, for reports --------------------------------- *)
+
+let position s =
+  match Atomic.get s with
+  | Reading link | Waiting { link; _ } | Serving { link; _ } -> link
+
+let has_ended s =
+  match Atomic.get (position s) with
+  | Sealed -> true
+  | End _ | Waited _ | Held _ | Node _ | Counted _ | Dropped _ -> false
+
+let rec unread n link =
+  match Atomic.get link with
+  | Node { link; _ } | Counted { link; _ } -> unread (n + 1) link
+  | End _ | Waited _ | Held _ | Sealed | Dropped _ -> n
+
+(* The tasks whose subscriptions have the most values to receive. *)
+let lagging t =
+  match t.limited with
+  | None | Some (Dropping _) -> []
+  | Some (Holding { subscribers; _ }) ->
+      let lag (s, holder) = (unread 0 (position s), holder) in
+      let lags = List.map lag (Atomic.get subscribers).all in
+      let most = List.fold_left (fun most (n, _) -> Int.max most n) 0 lags in
+      let is_last (n, _) = n = most && n > 0 in
+      List.concat_map
+        (fun (_, holder) -> Holders.to_list holder)
+        (List.filter is_last lags)
+
+let without_ended ({ all; length; most } as subscribers) =
+  if length < most then subscribers
+  else
+    let all = List.filter (fun (s, _) -> not (has_ended s)) all in
+    let length = List.length all in
+    { all; length; most = Int.max no_subscribers.most (2 * length) }
+
+let with_subscriber subscriber subscribers =
+  let { all; length; most } = without_ended subscribers in
+  { all = subscriber :: all; length = length + 1; most }
+
+(* Called before the subscription begins. Another task may receive from it. *)
+let note_subscriber t s =
+  match t.limited with
+  | Some (Holding { subscribers; _ }) when Holders.are_known () ->
+      let holder = Holders.ending Perhaps (Holders.caller ()) in
+      Atomically.update subscribers (with_subscriber (s, holder))
+  | Some _ | None -> ()
 
 let sending =
   {
     Operation.default with
     name = "Broadcast.send";
     undo = Operation.undo_nothing;
+    holders = lagging;
     state = places;
     spin = Before;
     how =
@@ -209,6 +261,7 @@ let subscribe t =
   match t.limited with
   | Some (Holding _) ->
       let s = not_yet t in
+      note_subscriber t s;
       Step.perform t.last join_step s;
       s
   | Some (Dropping _) | None ->
@@ -219,6 +272,7 @@ let never_fast _ _ = false
 
 let with_subscription t f =
   let s = not_yet t in
+  note_subscriber t s;
   let f () = f s in
   match Step.perform t.last join_step s with
   | () -> Step.within ~fast:never_fast s unsubscribe_step () f

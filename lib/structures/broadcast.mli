@@ -45,10 +45,10 @@ type limit =
           hasn't received. If there is no subscription, values are sent to no
           task, at once.
 
-          You have to end each subscription with {!unsubscribe}, because a lost
-          one blocks the senders forever. In this case, a report
-          ([CONCORD_DEBUG]) shows tasks waiting in [Broadcast.send], and the
-          number of subscriptions. *)
+          You have to end each subscription by {!unsubscribe}, because a lost
+          one blocks the senders forever. In that case, a report
+          ([CONCORD_DEBUG]) shows tasks waiting in [Broadcast.send], and which
+          task began the subscription that lags most, and where. *)
 
 val create : ?name:string -> ?limit:limit -> unit -> 'a t
 (** [create ()] returns an open broadcast without subscriptions.

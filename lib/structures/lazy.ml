@@ -243,7 +243,7 @@ let rec force_as t by =
           compute t computation)
 
 let force_unsettled t =
-  if Holders.are_known () then Holders.within (fun by -> force_as t by)
+  if Observer.looks_at_takers () then Holders.within (fun by -> force_as t by)
   else force_as t Holders.unknown
 
 let[@inline] force t =

@@ -121,7 +121,7 @@ let[@inline] lock_as owner t =
 let[@inline never] lock_known t = lock_as (Holders.taker ()) t
 
 let[@inline] lock t =
-  if Holders.are_known () then lock_known t
+  if Observer.looks_at_takers () then lock_known t
   else if not (Atomic.compare_and_set t unlocked locked) then
     lock_slowly t Holders.unknown
 
@@ -140,7 +140,7 @@ let[@inline never] protect_known t f =
   Holders.within (fun owner -> protect_as owner t f)
 
 let protect t f =
-  if Holders.are_known () then protect_known t f
+  if Observer.looks_at_takers () then protect_known t f
   else protect_as Holders.unknown t f
 
 (* --- Inspecting the mutex ------------------------------------------------- *)

@@ -498,7 +498,7 @@ let[@inline never] modify_known t f =
       modify_as by t f)
 
 let modify t f =
-  if Holders.are_known () then modify_known t f
+  if Observer.looks_at_takers () then modify_known t f
   else modify_as Holders.unknown t f
 
 let swap_evt t v =

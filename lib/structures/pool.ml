@@ -418,16 +418,17 @@ let[@inline] use_as t holder f =
   lend t f item
 
 let[@inline never] use_known t f =
-  Holders.within (fun holder -> use_as t (Holders.one_of holder) f)
+  Holders.within (fun holder -> use_as t (Holders.ending Alone holder) f)
 
 let use t f =
-  if Holders.are_known () then use_known t f else use_as t Holders.unknown f
+  if Observer.looks_at_takers () then use_known t f
+  else use_as t Holders.unknown f
 
 (* [finish] begins with the grant, so nothing in it may poll before the resource is in one of
    the functions above. *)
 let use_evt t f =
   let event holder t =
-    let holder = Holders.one_of holder in
+    let holder = Holders.ending Alone holder in
     let finish grant =
       let item = resource t holder grant in
       lend t f item
@@ -447,12 +448,12 @@ let[@inline never] leased pool item =
   | exception e -> Sys.opaque_identity (raise_after put_back pool item e)
 
 let obtain t =
-  let item = take obtaining t (Holders.one_of (Holders.taker ())) in
+  let item = take obtaining t (Holders.ending Alone (Holders.taker ())) in
   leased t item
 
 let obtain_evt t =
   let event holder t =
-    let holder = Holders.one_of holder in
+    let holder = Holders.ending Alone holder in
     let finish grant =
       let item = resource t holder grant in
       Sys.opaque_identity (leased t item)

@@ -176,7 +176,7 @@ let[@inline never] within_known t request f =
       within_as t (by holder request) f)
 
 let[@inline] within t request f =
-  if Holders.are_known () then within_known t request f
+  if Observer.looks_at_takers () then within_known t request f
   else within_as t request f
 
 let read t f = within t t.reading f

@@ -112,15 +112,25 @@ let acquire_known waiting t (request : Permits.request) =
 
 let[@inline never] with_known waiting release t n f =
   Holders.within (fun by ->
-      let request = { (Permits.request n) with owner = Holders.one_of by } in
+      let request =
+        { (Permits.request n) with owner = Holders.ending Alone by }
+      in
       acquire_known waiting t request;
       let holder _ = request.owner in
       let f = Holding.measured ~kind t ~holder f in
       Step.within ~fast:never_fast t release request f)
 
 (* The capacity says whether all permits are in brackets that are known. *)
-let[@inline] are_holders_known t =
+let are_holders_known t =
   Holders.are_known () && (Atomic.get t).Permits.rare.capacity >= 0
+
+(* For a bracket, while holders matter. *)
+let[@inline never] with_noted waiting release t n ~otherwise f =
+  if are_holders_known t then with_known waiting release t n f
+  else begin
+    ignore (Holders.taker () : Holders.t);
+    otherwise t n f
+  end
 
 module Counting = struct
   type nonrec t = t
@@ -145,12 +155,14 @@ module Counting = struct
   let[@inline] released t () = released_now t
   let release t = if not (released t ()) then Step.surely t release_counting ()
 
+  let[@inline] plainly_with_permit t (_ : int) f =
+    acquire t;
+    Step.within ~fast:released t release_counting () f
+
   let with_permit t f =
-    if are_holders_known t then with_known acquiring release_held t 1 f
-    else begin
-      acquire t;
-      Step.within ~fast:released t release_counting () f
-    end
+    if Observer.looks_at_takers () then
+      with_noted acquiring release_held t 1 ~otherwise:plainly_with_permit f
+    else plainly_with_permit t 1 f
 
   let[@inline] request name n =
     check name n;
@@ -172,13 +184,16 @@ module Counting = struct
     check "release_n" n;
     Step.surely t release_several n
 
+  let[@inline] plainly_with_permits t n f =
+    acquire_as "with_permits" t n;
+    Step.within ~fast:never_fast t release_several n f
+
   let with_permits t n f =
     check "with_permits" n;
-    if are_holders_known t then with_known acquiring_several release_held t n f
-    else begin
-      acquire_as "with_permits" t n;
-      Step.within ~fast:never_fast t release_several n f
-    end
+    if Observer.looks_at_takers () then
+      with_noted acquiring_several release_held t n
+        ~otherwise:plainly_with_permits f
+    else plainly_with_permits t n f
 
   let get_value t = (Atomic.get t).Permits.free
   let waiters = Permits.waiters
@@ -197,13 +212,15 @@ module Binary = struct
   let[@inline] released t () = Atomic.compare_and_set t none some
   let release t = if not (released t ()) then Step.surely t release_binary ()
 
+  let[@inline] plainly_with_permit t (_ : int) f =
+    acquire t;
+    Step.within ~fast:released t release_binary () f
+
   let with_permit t f =
-    if are_holders_known t then
-      with_known acquiring_binary release_held_binary t 1 f
-    else begin
-      acquire t;
-      Step.within ~fast:released t release_binary () f
-    end
+    if Observer.looks_at_takers () then
+      with_noted acquiring_binary release_held_binary t 1
+        ~otherwise:plainly_with_permit f
+    else plainly_with_permit t 1 f
 
   let waiters = Permits.waiters
 end

@@ -16,6 +16,8 @@ let restart () =
 let locks =
   let mutex = Mutex.create ()
   and rwlock = Rwlock.create ()
+  and permits = Semaphore.Counting.make 1
+  and pool = Pool.create 1 ignore
   and box = Mvar.create () in
   [
     ( "Mutex.lock",
@@ -29,6 +31,9 @@ let locks =
       fun () ->
         Rwlock.write_lock rwlock;
         Rwlock.write_unlock rwlock );
+    ( "Semaphore.with_permit",
+      fun () -> Semaphore.Counting.with_permit permits ignore );
+    ("Pool.use", fun () -> Pool.use pool ignore);
     ("Mvar.modify", fun () -> Mvar.modify box (fun () -> ((), ())));
     ("Lazy.force", fun () -> Lazy.force (Lazy.from_fun (fun () -> ())));
   ]
@@ -52,6 +57,18 @@ let in_direct lock () =
 let in_fiber lock () = Eio_main.run (fun _ -> lock ())
 let in_task lock () = Concord_fifo.run lock
 let in_thread lock () = thread lock ()
+
+(* The check doesn't suspend a task of a host that handles the effect. *)
+let stays_in_turn lock () =
+  let others = ref 0 in
+  Concord_fifo.run (fun () ->
+      let other () =
+        Concord_fifo.yield ();
+        incr others
+      in
+      ignore (Concord_fifo.fork other : Concord_fifo.handle);
+      lock ();
+      int "turns of others" 0 !others)
 
 (* An operation that never waits is allowed everywhere. *)
 let trying () =
@@ -108,6 +125,7 @@ let () =
       ("in direct style", each in_direct);
       ("in a fiber", each in_fiber);
       ("in a task", each in_task);
+      ("in turn", each stays_in_turn);
       ("in a thread", each in_thread);
       ( "of Lwt",
         [

@@ -6,15 +6,16 @@ let[@inline] are_known () = Observer.are_holders_told ()
 let[@inline never] caller_known () : t = Some (!Observer.it.caller ())
 let[@inline] caller () = if are_known () then caller_known () else unknown
 
-let[@inline never] taker_known () =
+let[@inline never] taker_asked () =
   !Observer.it.before_wait ();
-  caller_known ()
+  caller ()
 
-let[@inline] taker () = if are_known () then taker_known () else unknown
+let[@inline] taker () =
+  if Observer.looks_at_takers () then taker_asked () else unknown
 
 let within f =
   !Observer.it.before_wait ();
-  !Observer.it.within (fun holder -> f (Some holder))
+  if are_known () then !Observer.it.within (fun t -> f (Some t)) else f unknown
 
 (* Unbroken. It doesn't end in a call. *)
 let[@inline] taken : t -> unit = function
@@ -23,8 +24,8 @@ let[@inline] taken : t -> unit = function
       Holder.held_from_now holder;
       ()
 
-let one_of (holder : t) =
-  Option.iter Holder.is_one_of holder;
+let ending ends (holder : t) =
+  Option.iter (fun holder -> Holder.set_ends holder ends) holder;
   holder
 
 let waits : t -> unit = Option.iter Holder.not_held_yet

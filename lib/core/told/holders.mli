@@ -23,20 +23,23 @@ val caller : unit -> t
 
 val taker : unit -> t
 (** [taker ()] does the same as {!caller}, for an operation that may wait for a
-    holder. Who observes may refuse the caller ({!Observer.before_wait}). *)
+    holder. Who observes may refuse the caller ({!Observer.before_wait}). While
+    holders aren't {{!Observer.looks_at_takers}looked at}, it costs one read. *)
 
 val within : (t -> 'a) -> 'a
 (** [within f] calls [f holder], where [holder] is the calling task, which is
-    known until [f] ends. Use it if holders {!are_known}, for an operation that
-    may wait for one, as in {!taker}. *)
+    known until [f] ends, if holders {!are_known}. Use it if
+    {!Observer.looks_at_takers}, for an operation that may wait for one, as in
+    {!taker}. *)
 
 val taken : t -> unit
 (** [taken t] records that a task that had to wait now holds the structure. Call
     it when the task continues. Unbroken. *)
 
-val one_of : t -> t
-(** [one_of t] is [t], a new holder of a structure where each holder can end a
-    wait. A cycle is only reported if all of them wait ({!Holder.one_of}). *)
+val ending : Holder.ends -> t -> t
+(** [ending ends t] is [t], a new holder that ends waits in this way. It is
+    [Alone] for a structure where each holder can end a wait, so a cycle is only
+    reported if all of them wait. *)
 
 val waits : t -> unit
 (** [waits t] records that a task will wait for the structure. Until {!taken},

@@ -4,15 +4,16 @@
 type what = int
 
 let labels = 1
-let leaks = 2
-let waits = 4
-let trace = 8
-let takers = 16
-let metrics = 32
+let strict = 2
+let leaks = 4
+let waits = 8
+let trace = 16
+let takers = 32
+let metrics = 64
 
 (* In the order of their bits. *)
 let all =
-  [ "labels"; "leaks"; "waits"; "trace"; "takers"; "metrics" ]
+  [ "labels"; "strict"; "leaks"; "waits"; "trace"; "takers"; "metrics" ]
   |> List.mapi (fun i name -> (name, 1 lsl i))
 
 let on = Atomic.make 0
@@ -26,9 +27,8 @@ let[@inline] measures () = is metrics
 let[@inline] are_waits_told () = is (waits lor trace lor metrics)
 let[@inline] are_holders_told () = is (waits lor metrics)
 let[@inline] are_labelled () = Atomic.get on land labels <> 0
-
-(* [labels] is the lowest bit, so this needs no mask. *)
-let[@inline] takes_slow_path () = Atomic.get on > labels
+let[@inline] looks_at_takers () = is (waits lor metrics lor strict)
+let[@inline] takes_slow_path () = Atomic.get on > labels lor strict
 
 (* --- Who is told ----------------------------------------------------------------- *)
 

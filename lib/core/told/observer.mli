@@ -25,6 +25,9 @@ val trace : what
 val takers : what
 (** There is a scheduler that takes every effect. *)
 
+val strict : what
+(** A task that may wait for a holder is asked whether it can wait. *)
+
 val labels : what
 (** There has been a structure with a name, or with a place where it was made.
 *)
@@ -42,7 +45,7 @@ val start : what -> unit
 val stop : what -> unit
 
 val is : what -> bool
-(** {b Cost} of this and the next eight: one read. They are unbroken. *)
+(** {b Cost} of this and the next nine: one read. They are unbroken. *)
 
 val finds_leaks : unit -> bool
 val are_kept : unit -> bool
@@ -56,9 +59,12 @@ val are_waits_told : unit -> bool
 val are_holders_told : unit -> bool
 (** [true] if waits are kept or holders are measured. *)
 
+val looks_at_takers : unit -> bool
+(** [true] if {!are_holders_told} or {!strict}. *)
+
 val takes_slow_path : unit -> bool
-(** [true] if any bit but {!labels} is set. Then each wait looks at all of them.
-*)
+(** [true] if any bit but {!labels} and {!strict}, the lowest ones, is set. Then
+    each wait looks at all of them. *)
 
 (** {2 Who is told} *)
 

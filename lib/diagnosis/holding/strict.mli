@@ -1,5 +1,5 @@
-(** Strict mode, in which locking always waits for a moment, even if the lock is
-    free.
+(** Strict mode, in which an operation that may wait for a holder checks that
+    its caller can wait, even if the lock is free.
 
     You enable it by [CONCORD_DEBUG=strict]. A caller that must not wait, such
     as a callback of Lwt or a job of Async, is then refused each time. Without
@@ -10,6 +10,8 @@ val is_on : bool
     program started. *)
 
 val before_lock : unit -> unit
-(** [before_lock ()] suspends the calling task until the timers' thread resumes
-    it, if strictness {!is_on}. Call it before an operation that may wait for a
-    holder. It raises the host's refusal. *)
+(** [before_lock ()] is called before an operation that may wait for a holder.
+    If strictness {!is_on}, it raises the host's refusal, if the caller can't
+    wait. It doesn't raise the host's cancellation. The task isn't suspended if
+    its host handles {!Concord_suspend.extension-Suspend}. If its host has a
+    plug-in or a trigger, the task waits until the timers' thread resumes it. *)

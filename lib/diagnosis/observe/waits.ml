@@ -29,7 +29,7 @@ let keep () =
   if not (Observer.are_kept ()) then Debug_frames.load ();
   Observer.(start waits)
 
-let () = if Debugging.has "waits" || Debugging.has "strict" then keep ()
+let () = if Debugging.has "waits" then keep ()
 
 (* The newest is first. When the list is longer than [limit], the waits that are over are
    dropped. [limit] is twice the number that was left the last time. *)

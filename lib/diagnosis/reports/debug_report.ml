@@ -56,6 +56,9 @@ let table size numbered =
   List.iter add (List.rev numbered);
   table
 
+let is_certain (holder : Holder.t) =
+  Holder.is_held holder && holder.ends <> Perhaps
+
 let graph seen =
   let n = Array.length seen in
   let targets =
@@ -83,12 +86,13 @@ let graph seen =
   in
   (* If a structure is being handed over, it names the task that gets it. That task waits until
      its resumer is called. It doesn't belong to a cycle because of that, so only tasks that
-     really hold count. *)
+     really hold count. A holder in whose place another task may end the wait doesn't belong to
+     a cycle either. *)
   let first_targets = List.filter is_first targets in
   let holders =
     first_targets
     |> List.concat_map (fun (_, { Known.number; holders; _ }) ->
-        List.filter Holder.is_held holders
+        List.filter is_certain holders
         |> List.map (fun (h : Holder.t) -> (number, h.by.identity)))
   in
   let tasks =
@@ -111,7 +115,7 @@ let graph seen =
   let needed = Array.make size 1 in
   List.iter
     (fun (_, { Known.number; holders; _ }) ->
-      if List.exists (fun (h : Holder.t) -> h.one_of) holders then
+      if List.exists (fun (h : Holder.t) -> h.ends = Alone) holders then
         needed.(number) <- List.length holders)
     first_targets;
   {

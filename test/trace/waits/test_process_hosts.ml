@@ -15,8 +15,9 @@ let modes () =
   ignore (Unix.close_process_in input : Unix.process_status);
   modes
 
-(* This task waits by the effect alone, so not in a structure. *)
-let has_no_structure mode = mode = "leaked continuation"
+(* In the first program, a task waits by the effect alone, so not in a structure. In the second
+   one, Eio's loop waits for messages, which a report leaves out. *)
+let differs mode = List.mem mode [ "leaked continuation"; "beside loops" ]
 
 let told child errors =
   Unix.kill child.pid Sys.sigquit;
@@ -40,7 +41,7 @@ let () =
     ("found", found "./waiting_hosts.exe" ~least:60);
     ( "broken",
       modes ()
-      |> List.filter (fun mode -> not (has_no_structure mode))
+      |> List.filter (fun mode -> not (differs mode))
       |> Race.drawn
       |> List.map (fun mode -> test mode (of_broken mode)) );
   ]

@@ -290,6 +290,24 @@ let unfilled () =
   in
   in_eio asks
 
+(* The loops of the two domains wait for messages and for the end. *)
+let beside_loops () =
+  let answer = Promise.create ~name:"answer" () in
+  ready_when (fun () -> Promise.waiters answer = 1);
+  let[@inline never] asks () =
+    Promise.await answer;
+    ()
+  in
+  Concord_lwt.with_domain Lwt.return (fun lwt ->
+      Concord_eio.with_domain Eio_main.run
+        (fun ~sw:_ _ -> ())
+        (fun eio ->
+          Concord_lwt.call lwt Lwt.return;
+          Concord_eio.call eio ignore;
+          asks ());
+      say "the loop of Eio ended");
+  say "the loop of Lwt ended"
+
 (* The fiber has no frame left, because its only call was the last one. *)
 let tail_call () =
   let answer = Promise.create ~name:"answer" () in
@@ -328,16 +346,46 @@ let stuck_in_protect () =
 let lagging_subscriber () =
   let news = Broadcast.create ~name:"news" ~limit:(Wait 2) () in
   ready_when (fun () -> Broadcast.senders news = 1);
-  let[@inline never] reads subscription =
-    ignore (Broadcast.receive subscription : int);
-    Eio_unix.sleep 60.
+  let both_have_one = Barrier.create 3 in
+  let[@inline never] lags () =
+    Broadcast.with_subscription news (fun subscription ->
+        Barrier.await both_have_one;
+        ignore (Broadcast.receive subscription : int);
+        Eio_unix.sleep 60.);
+    ()
+  and[@inline never] follows () =
+    Broadcast.with_subscription news (fun subscription ->
+        Barrier.await both_have_one;
+        Broadcast.iter (fun (_ : int) -> ()) subscription);
+    ()
   and[@inline never] sends () =
+    Barrier.await both_have_one;
     List.iter (Broadcast.send news) [ 1; 2; 3; 4; 5 ];
     ()
   in
-  in_eio (fun () ->
-      Broadcast.with_subscription news (fun subscription ->
-          Eio.Fiber.both (fun () -> reads subscription) sends))
+  in_eio (fun () -> Eio.Fiber.all [ lags; follows; sends ])
+
+(* The task that subscribed waits for the sender. But the subscription is read by another task,
+   which will continue. *)
+let subscribed_for_another () =
+  let news = Broadcast.create ~name:"news" ~limit:(Wait 2) () in
+  let log = mutex "log" in
+  ready_when (fun () -> Broadcast.senders news + Mutex.waiters log = 2);
+  let[@inline never] sends () =
+    Mutex.protect log (fun () ->
+        List.iter (Broadcast.send news) [ 1; 2; 3; 4; 5 ]);
+    ()
+  in
+  let[@inline never] subscribes sw =
+    Broadcast.with_subscription news (fun subscription ->
+        Eio.Fiber.fork ~sw (fun () ->
+            Eio_unix.sleep 60.;
+            ignore (Broadcast.receive subscription : int));
+        Eio.Fiber.fork ~sw sends;
+        Mutex.lock log);
+    ()
+  in
+  in_eio (fun () -> Eio.Switch.run subscribes)
 
 let growing_mailbox () =
   let events = Mailbox.create ~name:"events" () in
@@ -404,10 +452,12 @@ let modes =
     ("leaked permit", leaked_permit);
     ("lost wake-up", lost_wakeup);
     ("promise nobody fills", unfilled);
+    ("beside loops", beside_loops);
     ("tail call", tail_call);
     ("dead consumer", dead_consumer);
     ("stuck in protect", stuck_in_protect);
     ("lagging subscriber", lagging_subscriber);
+    ("subscribed for another", subscribed_for_another);
     ("convoy", convoy);
     ("blocked Lwt loop", blocked_lwt);
     ("growing mailbox", growing_mailbox);

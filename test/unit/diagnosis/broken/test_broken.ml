@@ -156,6 +156,13 @@ let cases =
         "here:";
         "(Broken.unfilled.asks)";
       ];
+    no_cycle "beside loops"
+      [
+        "concord: 1 task waits\n";
+        "thread 0 has waited";
+        "in Promise.await of \"answer\"";
+        "(Broken.beside_loops.asks)";
+      ];
     no_cycle "tail call"
       [
         "in Promise.await of \"answer\"";
@@ -171,8 +178,22 @@ let cases =
       [ "in Promise.await of \"flushed\""; "(Broken.stuck_in_protect.stops)" ];
     no_cycle "lagging subscriber"
       [
-        "in Broadcast.send of \"news\" (2 of 2 values, 1 subscriptions)";
+        "in Broadcast.send of \"news\" (2 of 2 values, 2 subscriptions)";
+        "held by eio, fiber 5";
+        "(Broken.lagging_subscriber.lags)";
+        "here:";
         "(Broken.lagging_subscriber.sends)";
+      ];
+    no_cycle "subscribed for another"
+      [
+        "concord: 2 tasks wait";
+        "in Broadcast.send of \"news\" (2 of 2 values, 1 subscription)";
+        "held by eio, fiber 1";
+        "(Broken.subscribed_for_another.subscribes)";
+        "here:";
+        "(Broken.subscribed_for_another.sends";
+        "in Mutex.lock of \"log\"";
+        "held by eio, fiber 6";
       ];
     no_cycle "convoy"
       [
