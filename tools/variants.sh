@@ -1,8 +1,8 @@
 # shellcheck shell=bash
-# Runs variants of the tests: with an older or a newer OCaml, in bytecode, with ThreadSanitizer, with libraries that the
-# toolchain doesn't have, or with older ones. ./dev sources this.
+# Runs variants of the tests: with an older or a newer OCaml, in bytecode, with ThreadSanitizer, with CONCORD_DEBUG=strict, with
+# libraries that the toolchain doesn't have, or with older ones. ./dev sources this.
 # Needs from ./dev: top, cache, root, log, partial, maker, say, die, fail, free_mb, abandon, progress, host_apt, name_root,
-# setup, enter, dune, list_tests. Sets CONCORD_TOOLCHAIN. Sets suite, packages and size, the contents of the private root, and
+# setup, enter, dune, wait_for_dune, list_tests. Sets CONCORD_TOOLCHAIN. Sets suite, packages and size, the contents of the private root, and
 # over and alone, which determine how it is entered.
 # shellcheck disable=SC2154,SC2034  # those are ./dev's
 
@@ -115,6 +115,15 @@ get_newer() {
 test_bytecode() {
   setup
   enter bash "$top/tools/bytecode.sh" "$top" < <(list_tests)
+}
+
+# --- With CONCORD_DEBUG=strict ---------------------------------------------------------------------------------------
+
+# test_strict [NAME...]
+test_strict() {
+  setup
+  wait_for_dune
+  enter bash "$top/tools/strict.sh" "$top" "$@" < <(list_tests)
 }
 
 # --- As a package is compiled --------------------------------------------------------------------------------------

@@ -32,7 +32,56 @@ let test name f =
   Atomic.set current (name, Unix.gettimeofday () +. limit);
   Fun.protect f ~finally:(fun () -> Atomic.set current ("(next)", infinity))
 
+(* --- Cases that are left out ------------------------------------------------- *)
+
+type left_out = { program : string; suite : string; case : string }
+
+let read_left_out file =
+  let of_line line =
+    match List.map String.trim (String.split_on_char '|' line) with
+    | [ program; suite; case; _reason ] -> Some { program; suite; case }
+    | _ ->
+        failwith (Printf.sprintf "%s: not a line of four fields: %s" file line)
+  in
+  In_channel.with_open_text file In_channel.input_lines
+  |> List.filter (fun line -> line <> "" && line.[0] <> '#')
+  |> List.filter_map of_line
+
+(* A line that leaves out nothing is out of date. *)
+let without file suites =
+  let program =
+    Filename.remove_extension (Filename.basename Sys.executable_name)
+  in
+  let mine = List.filter (fun l -> l.program = program) (read_left_out file) in
+  let is_like wanted name = wanted = "*" || wanted = name in
+  let is_left_out suite case l = is_like l.suite suite && is_like l.case case in
+  let stays suite (case, _, _) =
+    not (List.exists (is_left_out suite case) mine)
+  in
+  let is_useful l =
+    List.exists
+      (fun (suite, cases) ->
+        List.exists (fun (case, _, _) -> is_left_out suite case l) cases)
+      suites
+  in
+  List.iter
+    (fun l ->
+      if not (is_useful l) then
+        failwith
+          (Printf.sprintf "%s: %s has no case %S of %S" file program l.case
+             l.suite))
+    mine;
+  List.map
+    (fun (suite, cases) -> (suite, List.filter (stays suite) cases))
+    suites
+  |> List.filter (fun (_, cases) -> cases <> [])
+
 let run name suites =
+  let suites =
+    match Sys.getenv_opt "CONCORD_LEAVE_OUT" with
+    | Some file when file <> "" -> without file suites
+    | Some _ | None -> suites
+  in
   Printexc.record_backtrace true;
   let watch () =
     block_signals ();

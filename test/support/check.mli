@@ -23,7 +23,11 @@ val test : string -> (unit -> unit) -> unit Alcotest.test_case
 val run : string -> (string * unit Alcotest.test_case list) list -> unit
 (** [Alcotest.run] with a watchdog. If a test takes longer than 60 s (240 s if
     {!instrumented}), the watchdog prints its name on the standard error and
-    ends the program with status 2. *)
+    ends the program with status 2.
+
+    If the variable [CONCORD_LEAVE_OUT] names a file, the cases that it lists
+    are left out. It fails if the file names a case of this program that doesn't
+    exist. [tools/strict.txt] is such a file. *)
 
 val traced : string list -> ((string -> unit) -> unit) -> unit
 (** [traced expected f] calls [f say]. At the end, the list of what any thread
