@@ -1,5 +1,7 @@
 (* Runs the service with and without Concord in turns (A B B A and so on) under the same load,
-   and prints a table for README.md. Each turn has a new process and a new database. *)
+   and prints a table for README.md. With [--debug], it compares the service with itself, with
+   each word of [CONCORD_DEBUG], for the page on diagnosis. Each turn has a new process and a
+   new database. *)
 
 let folder = Filename.dirname Sys.executable_name
 
@@ -13,15 +15,24 @@ type child = {
   output : in_channel;
 }
 
+(* [debug] is the value of [CONCORD_DEBUG], or empty. *)
+let environment debug =
+  let is_other variable =
+    not (String.starts_with ~prefix:"CONCORD_DEBUG=" variable)
+  in
+  let others = List.filter is_other (Array.to_list (Unix.environment ())) in
+  Array.of_list
+    (if debug = "" then others else ("CONCORD_DEBUG=" ^ debug) :: others)
+
 type program = { name : string; fibers : int  (** Its worker fibers. *) }
 
-let start { name; fibers } options =
+let start ?(debug = "") { name; fibers } options =
   let file = Filename.temp_file "service" ".db" in
   let errors = file ^ ".errors" in
   let from_child, stdout = Unix.pipe ~cloexec:true () in
   let stderr = Unix.openfile errors [ O_WRONLY; O_CREAT; O_CLOEXEC ] 0o600 in
   let pid =
-    Unix.create_process
+    Unix.create_process_env
       (Filename.concat folder name)
       (Array.of_list
          (name :: "--port=0"
@@ -29,7 +40,7 @@ let start { name; fibers } options =
          :: "--workers=2"
          :: Printf.sprintf "--fibers=%d" fibers
          :: options))
-      Unix.stdin stdout stderr
+      (environment debug) Unix.stdin stdout stderr
   in
   Unix.close stdout;
   Unix.close stderr;
@@ -125,8 +136,8 @@ let repeated n f = List.init n (fun _ () -> f ())
 
 (* --- The measurements --------------------------------------------------------------- *)
 
-let with_child program options f =
-  let child = start program options in
+let with_child ?debug program options f =
+  let child = start ?debug program options in
   Fun.protect ~finally:(fun () -> remove child) (fun () -> f child)
 
 (* 16 clients send small jobs. Or 4 clients do, and one more sends long jobs, which occupy one
@@ -148,6 +159,38 @@ let load ~seconds ~long env program =
     1e3 *. quantile 0.5 !times;
     1e3 *. quantile 0.99 !times;
   ]
+
+(* The processor time that the process has used, in seconds. *)
+let processor_time child =
+  let stat =
+    In_channel.with_open_bin
+      (Printf.sprintf "/proc/%d/stat" child.pid)
+      In_channel.input_all
+  in
+  (* The name, in parentheses, may contain spaces. *)
+  let after = String.rindex stat ')' + 2 in
+  match
+    String.split_on_char ' '
+      (String.sub stat after (String.length stat - after))
+  with
+  | fields when List.length fields > 12 ->
+      let field n = float_of_string (List.nth fields n) in
+      (field 11 +. field 12) /. 100.
+  | _ -> failwith "/proc/PID/stat has another form"
+
+(* 16 clients send small jobs. *)
+let debugged ~seconds env program debug =
+  with_child ~debug program [] @@ fun child ->
+  let n = ref 0 and until = now () +. seconds in
+  let before = processor_time child in
+  let client () =
+    with_client env child (fun client ->
+        jobs ~until ~n:1_000 client (fun _ -> incr n))
+  in
+  Eio.Fiber.all (repeated 16 client);
+  let used = processor_time child -. before in
+  ignore (stop child : float * string list);
+  [ float !n /. seconds; 1e6 *. used /. float !n ]
 
 (* SIGTERM comes while 16 clients have jobs of about 0.1 s. The grace period is shorter than
    the queue. *)
@@ -287,6 +330,46 @@ let measure programs turns f names =
   in
   print_rows names (List.init turns turn)
 
+(* Each word is compared with no word, in turns next to each other. *)
+let measure_debugged env program turns ~seconds =
+  print_endline
+    "| [CONCORD_DEBUG] | jobs per second | in proportion | us of processor \
+     time for a job | in proportion |\n\
+     |---|---|---|---|---|";
+  let row debug =
+    let run debug = debugged ~seconds env program debug in
+    let turn i =
+      if i mod 2 = 0 then
+        let without = run "" in
+        (without, run debug)
+      else
+        let with_ = run debug in
+        (run "", with_)
+    in
+    let turns = List.init turns turn in
+    let column i =
+      let of_ side = List.map (fun turn -> List.nth (side turn) i) turns in
+      let ratios = List.map2 (fun a b -> b /. a) (of_ fst) (of_ snd) in
+      Printf.sprintf "%.4g | %.2f (%.2f to %.2f)"
+        (quantile 0.5 (of_ snd))
+        (quantile 0.5 ratios) (quantile 0.25 ratios) (quantile 0.75 ratios)
+    in
+    Printf.printf "| %s | %s | %s |\n%!"
+      (if debug = "" then "none" else debug)
+      (column 0) (column 1)
+  in
+  List.iter row
+    [
+      "";
+      "sigusr2";
+      "waits";
+      "sigquit,slow=30";
+      "stall=5";
+      "strict";
+      "leaks";
+      "trace";
+    ]
+
 open Cmdliner
 open Cmdliner.Term.Syntax
 
@@ -311,6 +394,9 @@ let command =
     Arg.(value & opt (some int) None & info [ "plain-fibers" ] ~doc)
   and+ loads_only =
     Arg.(value & flag & info [ "loads" ] ~doc:"Only the two loads.")
+  and+ debug =
+    let doc = "Compare the service with itself, with words of CONCORD_DEBUG." in
+    Arg.(value & flag & info [ "debug" ] ~doc)
   in
   let plain_fibers = Option.value plain_fibers ~default:fibers in
   let measure =
@@ -321,31 +407,36 @@ let command =
       ]
   in
   Eio_main.run @@ fun env ->
-  print_endline "| | Concord | plain | plain / Concord |\n|---|---|---|---|";
-  measure turns
-    (load ~seconds ~long:false env)
-    [ "small jobs per second"; "p50, ms"; "p99, ms" ];
-  measure turns
-    (load ~seconds ~long:true env)
-    [
-      "small jobs per second beside long ones";
-      "p50 beside them, ms";
-      "p99 beside them, ms";
-    ];
-  if not loads_only then begin
-    measure turns (sigterm env)
-      [ "SIGTERM to exit, grace 200 ms, ms"; "accepted jobs lost by it" ];
-    measure turns (locked env)
+  if debug then measure_debugged env { name = concord; fibers } turns ~seconds
+  else begin
+    print_endline "| | Concord | plain | plain / Concord |\n|---|---|---|---|";
+    measure turns
+      (load ~seconds ~long:false env)
+      [ "small jobs per second"; "p50, ms"; "p99, ms" ];
+    measure turns
+      (load ~seconds ~long:true env)
       [
-        "locked for 1 s: accepted";
-        "locked: refused";
-        "locked: p99 of POST, ms";
-        "locked: accepted jobs lost";
+        "small jobs per second beside long ones";
+        "p50 beside them, ms";
+        "p99 beside them, ms";
       ];
-    measure turns (hang_up env)
-      [ "descriptors of 50 clients that hung up"; "DELETE of the job then, ms" ];
-    measure turns (delete env)
-      [ "DELETE of a running job, median of 9, ms"; "the slowest of 9, ms" ]
+    if not loads_only then begin
+      measure turns (sigterm env)
+        [ "SIGTERM to exit, grace 200 ms, ms"; "accepted jobs lost by it" ];
+      measure turns (locked env)
+        [
+          "locked for 1 s: accepted";
+          "locked: refused";
+          "locked: p99 of POST, ms";
+          "locked: accepted jobs lost";
+        ];
+      measure turns (hang_up env)
+        [
+          "descriptors of 50 clients that hung up"; "DELETE of the job then, ms";
+        ];
+      measure turns (delete env)
+        [ "DELETE of a running job, median of 9, ms"; "the slowest of 9, ms" ]
+    end
   end
 
 let () = exit (Cmd.eval command)
