@@ -210,7 +210,11 @@ let plugin =
       scopes = Some { scope };
     }
 
-let () = Plugin.add ~who ~on_this_domain plugin
+let () =
+  Plugin.add ~who ~on_this_domain plugin;
+  Concord.Tasks.cancels_by (function
+    | Eio.Cancel.Cancelled _ -> true
+    | _ -> false)
 
 (* --- Values of a task ----------------------------------------------------- *)
 

@@ -178,6 +178,7 @@ let () =
       }
   in
   Host_kit.plug_in ~who:(or_elsewhere who) plugin;
+  Concord.Tasks.cancels_by (function Lwt.Canceled -> true | _ -> false);
   let bindings : Locals.bindings Lwt.key = Lwt.new_key () in
   let slot is_here =
     let value () = Lwt.get bindings in

@@ -241,6 +241,7 @@ let within values f =
 
 let () =
   Host_kit.plug_in ~who plugin;
+  Concord.Tasks.cancels_by (fun e -> e == Miou.Cancelled);
   Locals.add ~plugin Locals.{ read; within; kept = None };
   Concord.Private.Plugin.add_end_of_task watch_end
 

@@ -43,7 +43,11 @@ let plugin =
       scopes = Some { scope };
     }
 
-let () = Host_kit.plug_in ~who:(fun () -> who (current ())) plugin
+let () =
+  Host_kit.plug_in ~who:(fun () -> who (current ())) plugin;
+  Concord.Tasks.cancels_by (function
+    | Picos_std_structured.Control.Terminate -> true
+    | _ -> false)
 
 (* --- Values of a task -------------------------------------------------------- *)
 

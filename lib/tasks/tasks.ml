@@ -1,6 +1,12 @@
 let yield = Suspend.yield
 let protect = Suspend.protect
 let is_cancelled = Suspend.is_cancelled
+let cancellations : (exn -> bool) list Atomic.t = Atomic.make []
+let cancels_by is = Atomically.update cancellations (List.cons is)
+
+let is_cancellation = function
+  | Fifo.Cancelled | Scope.Cancelled | Job.Cancelled -> true
+  | e -> List.exists (fun is -> is e) (Atomic.get cancellations)
 
 (* Afterwards, each cell has a value, because [Scope.run] raises unless all tasks have
    returned. *)

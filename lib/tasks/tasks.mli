@@ -365,3 +365,38 @@ val is_cancelled : unit -> bool
 
     - {b Suspends} no task, but the host may let other tasks run.
     - {b Cost}: a suspension that continues at once. *)
+
+val is_cancellation : exn -> bool
+(** [is_cancellation e] is [true] if [e] is an exception by which a host cancels
+    its tasks, whichever host that is. Use it if you handle all exceptions but
+    cancellations, in code that runs on any host:
+
+    {[
+      # let logged f =
+          try f () with
+          | e when not (Tasks.is_cancellation e) ->
+              print_endline (Printexc.to_string e)
+      val logged : (unit -> unit) -> unit = <fun>
+      # logged (fun () -> failwith "not found")
+      Failure("not found")
+      - : unit = ()
+      # Concord_fifo.run (fun () ->
+          Tasks.with_timeout 0.001 (fun () -> logged (fun () -> Event.sync Event.never)))
+      - : unit option = None
+    ]}
+
+    It knows [Cancelled] of {!Scope}, {!Workers} and {!Concord_fifo}, and of
+    [Concord_policies], and [Ended] of [Concord_styles]. The adapters add
+    [Eio.Cancel.Cancelled], [Lwt.Canceled], [Miou.Cancelled] and Picos'
+    [Control.Terminate], so your program has to link them. A fiber of Picos that
+    is cancelled by another exception isn't recognised.
+
+    - {b Cost}: O(n) for [n] hosts. *)
+
+val cancels_by : (exn -> bool) -> unit
+(** [cancels_by is] adds [is] to the functions that {!is_cancellation} asks. It
+    is for authors of schedulers.
+
+    [is e] has to be [true] for the exceptions by which your scheduler cancels
+    its tasks, and for no other. It must neither raise nor suspend. Call
+    [cancels_by] once, when your library is initialised. *)

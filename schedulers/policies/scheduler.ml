@@ -11,6 +11,7 @@ open Tree
 exception Cancelled
 
 let () =
+  Concord.Tasks.cancels_by (function Cancelled -> true | _ -> false);
   Printexc.register_printer (function
     | Cancelled -> Some "Concord_policies.Cancelled"
     | _ -> None)

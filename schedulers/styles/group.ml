@@ -9,6 +9,7 @@ exception Deadlock of int
 exception Ended
 
 let () =
+  Concord.Tasks.cancels_by (function Ended -> true | _ -> false);
   Printexc.register_printer (function
     | Deadlock threads ->
         Some

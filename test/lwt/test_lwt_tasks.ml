@@ -34,6 +34,7 @@ let () =
       everywhere ("Fifo in Lwt_direct", within task fifo);
       everywhere ("Eio in direct", within direct eio);
       Tasks_cancelled.from_outside "direct" lwt;
+      ("is_cancellation", [ test "direct" (Tasks_cancelled.is_known lwt) ]);
       ( "beside others",
         [
           test "direct" (beside_others (both_in Concord_lwt.direct));

@@ -104,5 +104,6 @@ let run () =
       ( "Miou, beside others",
         [ test "tasks" (Tasks_cases.beside_others at_once) ] );
       Tasks_cancelled.from_outside "Miou" host;
+      ("is_cancellation", [ test "Miou" (Tasks_cancelled.is_known host) ]);
       Tasks_first.from_outside "Miou: first, timeouts, lists" host;
     ]

@@ -194,6 +194,7 @@ let cancelled_by_its_host () =
     Scope.fork scope (fun () ->
         try Event.sync Event.never
         with Concord_policies.Cancelled as e ->
+          yes "a cancellation" (Tasks.is_cancellation e);
           say "task";
           Promise.fill unwound ();
           raise e);

@@ -26,6 +26,8 @@ let stopped_while_it_takes () =
 
 let exceptions_printed () =
   Check.named "Ended" "Concord_styles.Ended" Concord_styles.Ended;
+  Check.yes "a cancellation"
+    (Concord.Tasks.is_cancellation Concord_styles.Ended);
   Check.named "Deadlock" "Concord_styles.Deadlock" (Concord_styles.Deadlock 2)
 
 let () =

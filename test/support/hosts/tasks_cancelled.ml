@@ -27,6 +27,42 @@ let cancelled (host : Cancelling.host) work () =
   cancel ();
   Cancelling.until host "it is over" (fun () -> !over)
 
+(* The exception of the host, and no other, counts as a cancellation. *)
+let is_known (host : Cancelling.host) () =
+  host.run @@ fun () ->
+  let waits = ref false and over = ref false in
+  let task () =
+    match
+      waits := true;
+      never ()
+    with
+    | () -> Alcotest.fail "not cancelled"
+    | exception e ->
+        yes "a cancellation" (Tasks.is_cancellation e);
+        over := true
+  in
+  let cancel = host.fork task in
+  Cancelling.until host "it waits" (fun () -> !waits);
+  cancel ();
+  Cancelling.until host "it is over" (fun () -> !over);
+  let others = [ Exit; Not_found; Mailbox.Closed; Workers.Lost; Sys.Break ] in
+  no "another exception" (List.exists Tasks.is_cancellation others)
+
+(* What [Scope.cancel] and [Workers] raise is known as well. *)
+let are_known () =
+  let cancelled =
+    Scope.(
+      fun () ->
+        run (fun scope ->
+            cancel scope;
+            never ()))
+  in
+  match cancelled () with
+  | () -> Alcotest.fail "not cancelled"
+  | exception e ->
+      yes "of a scope" (Tasks.is_cancellation e);
+      yes "of a job" (Tasks.is_cancellation Workers.Cancelled)
+
 let drop f = ignore (f () : unit list)
 
 let cancellations host =

@@ -51,6 +51,14 @@ let () =
         Tasks_cancelled.from_outside "Eio" (Cancelling.eio ~protects:true);
         Tasks_cancelled.from_outside "by hand" Cancelling.hand;
         Tasks_cancelled.cannot_cancel;
+        ( "is_cancellation",
+          Tasks_cancelled.
+            [
+              test "Fifo" (is_known (Cancelling.fifo `Eager));
+              test "Eio" (is_known (Cancelling.eio ~protects:true));
+              test "workers" (is_known Cancelling.workers);
+              test "scopes and jobs" are_known;
+            ] );
         ( "beside others",
           [
             test "thread" (beside_others both_in_thread);
