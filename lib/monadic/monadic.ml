@@ -123,6 +123,13 @@ module Make_named (Host : Host) (Style : Style_with_wait) = struct
     if may_begin () then during try_acquire acquire_evt release t f
     else in_turn (fun () -> during try_acquire acquire_evt release t f)
 
+  let some promise = Style.bind promise (fun v -> Style.return (Some v))
+
+  (* This waits only in [f]. *)
+  let if_free try_acquire release t f =
+    if try_acquire t then some (holding (fun () -> release t) f)
+    else Style.return None
+
   module Promise = struct
     include Promise
 
@@ -290,6 +297,7 @@ module Make_named (Host : Host) (Style : Style_with_wait) = struct
 
       let acquire t = sync (acquire_evt t)
       let with_permit t f = during try_acquire acquire_evt release t f
+      let try_with_permit t f = if_free try_acquire release t f
       let acquire_n t n = sync (acquire_n_evt t n)
 
       let with_permits t n f =
@@ -297,6 +305,9 @@ module Make_named (Host : Host) (Style : Style_with_wait) = struct
         and acquire_evt t = acquire_n_evt t n
         and release t = release_n t n in
         during try_acquire acquire_evt release t f
+
+      let try_with_permits t n f =
+        if_free (fun t -> try_acquire_n t n) (fun t -> release_n t n) t f
     end
 
     module Binary = struct
@@ -304,6 +315,7 @@ module Make_named (Host : Host) (Style : Style_with_wait) = struct
 
       let acquire t = sync (acquire_evt t)
       let with_permit t f = during try_acquire acquire_evt release t f
+      let try_with_permit t f = if_free try_acquire release t f
     end
   end
 
@@ -313,7 +325,7 @@ module Make_named (Host : Host) (Style : Style_with_wait) = struct
     let read_lock t = sync (read_lock_evt t)
     let write_lock t = sync (write_lock_evt t)
     let read t f = during try_read_lock read_lock_evt read_unlock t f
-    let write t f = during try_write_lock write_lock_evt write_unlock t f
+    let write t f = during try_write_lock write_lock_evt end_write t f
   end
 
   module Barrier = struct
@@ -355,6 +367,19 @@ module Make_named (Host : Host) (Style : Style_with_wait) = struct
       Code.start ~late (fun () -> obtain t)
 
     let use_now t f = Style.bind (obtain_now t) (lend f)
+
+    let try_obtain t =
+      let late lease e =
+        let give_back () = Option.iter (give_back ~keep:true) lease in
+        Style.bind (Code.start ~late:performed give_back) (fun () ->
+            Style.fail e (Printexc.get_callstack 0))
+      in
+      Code.start ~late (fun () -> try_obtain t)
+
+    let try_use t f =
+      Style.bind (try_obtain t) (function
+        | None -> Style.return None
+        | Some lease -> some (lend f lease))
 
     let use t f =
       if may_begin () then use_now t f else in_turn (fun () -> use_now t f)

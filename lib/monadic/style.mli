@@ -441,12 +441,20 @@ module type S = sig
       (** [with_permit t f] holds a permit until [f ()] has its value or has
           failed. It is cancelled like {!Mutex.with_lock}. *)
 
+      val try_with_permit : t -> (unit -> 'a promise) -> 'a option promise
+      (** [try_with_permit t f] is [None], without calling [f], if there is no
+          permit. Otherwise it does the same as {!with_permit}. *)
+
       val acquire_n : t -> int -> unit promise
       (** [acquire_n t n] takes [n] permits together, and waits while there are
           fewer. *)
 
       val with_permits : t -> int -> (unit -> 'a promise) -> 'a promise
       (** {!with_permit}, with [n] permits. *)
+
+      val try_with_permits :
+        t -> int -> (unit -> 'a promise) -> 'a option promise
+      (** {!try_with_permit}, with [n] permits. *)
     end
 
     (** One permit or none. *)
@@ -463,6 +471,9 @@ module type S = sig
 
       val with_permit : t -> (unit -> 'a promise) -> 'a promise
       (** [with_permit t f] is {!Counting.with_permit}. *)
+
+      val try_with_permit : t -> (unit -> 'a promise) -> 'a option promise
+      (** [try_with_permit t f] is {!Counting.try_with_permit}. *)
     end
   end
 
@@ -470,9 +481,12 @@ module type S = sig
 
       {[
         # let lock = Rwlock.create () and price = ref 1 in
-          let* () = Rwlock.write lock (fun () -> price := 2; return ()) in
-          Rwlock.read lock (fun () -> return !price)
-        - : int = 2
+          let* () =
+            Rwlock.write lock (fun () -> price := 2; Rwlock.downgrade lock; return ())
+          in
+          let* price = Rwlock.read lock (fun () -> return !price) in
+          return (price, Rwlock.try_write_lock lock)
+        - : int * bool = (2, true)
       ]} *)
   module Rwlock : sig
     (** @inline *)
@@ -494,7 +508,7 @@ module type S = sig
 
     val write : t -> (unit -> 'a promise) -> 'a promise
     (** [write t f] is the writer until [f ()] has its value or has failed, like
-        {!read}. *)
+        {!read}. [f] may call {!downgrade}. *)
   end
 
   (** A meeting point for a fixed number of tasks. *)
@@ -547,9 +561,17 @@ module type S = sig
         - {b Cancelled} after it was given the resource, it calls [f], and the
           wait of [f] is cancelled. *)
 
+    val try_use : 'a t -> ('a -> 'b promise) -> 'b option promise
+    (** [try_use t f] is [None], without calling [f], if all resources are in
+        use. Otherwise it does the same as {!use}. *)
+
     val obtain : 'a t -> 'a lease promise
     (** [obtain t] is the first part of [use]. If it is cancelled after it was
         given the resource, it gives the resource back. *)
+
+    val try_obtain : 'a t -> 'a lease option promise
+    (** [try_obtain t] is [None] if all resources are in use. Otherwise it does
+        the same as {!obtain}. *)
 
     val give_back : keep:bool -> 'a lease -> unit promise
     (** [give_back ~keep lease] ends the lease, and waits where [dispose] does.

@@ -424,6 +424,21 @@ let use t f =
   if Observer.looks_at_takers () then use_known t f
   else use_as t Holders.unknown f
 
+(* The grant is in [resource] before anything polls. *)
+let[@inline] try_use_as t holder f =
+  match Step.attempt t take_step holder with
+  | None -> None
+  | Some grant ->
+      let item = resource t holder grant in
+      Some (lend t f item)
+
+let[@inline never] try_use_known t f =
+  Holders.within (fun holder -> try_use_as t (Holders.one_of holder) f)
+
+let try_use t f =
+  if Holders.are_known () then try_use_known t f
+  else try_use_as t Holders.unknown f
+
 (* [finish] begins with the grant, so nothing in it may poll before the resource is in one of
    the functions above. *)
 let use_evt t f =
@@ -442,14 +457,27 @@ let use_evt t f =
 type 'a lease = { pool : 'a t; item : 'a item; returned : bool Atomic.t }
 
 (* Unbroken between the take and the [match], because nothing is allocated there. *)
-let[@inline never] leased pool item =
-  match { pool; item; returned = Atomic.make false } with
+let[@inline never] some_leased pool item =
+  match Some { pool; item; returned = Atomic.make false } with
   | lease -> lease
   | exception e -> Sys.opaque_identity (raise_after put_back pool item e)
+
+let[@inline] leased pool item =
+  match some_leased pool item with
+  | Some lease -> lease
+  | None -> assert false (* it returns [Some] *)
 
 let obtain t =
   let item = take obtaining t (Holders.ending Alone (Holders.taker ())) in
   leased t item
+
+let try_obtain t =
+  let holder = Holders.one_of (Holders.caller ()) in
+  match Step.attempt t take_step holder with
+  | None -> None
+  | Some grant ->
+      let item = resource t holder grant in
+      Sys.opaque_identity (some_leased t item)
 
 let obtain_evt t =
   let event holder t =

@@ -137,6 +137,13 @@ val use : 'a t -> ('a -> 'b) -> 'b
       [dispose]. If [validate] raises, its resource is disposed of.
     - {b Raises} {!Closed} if [t] is closed before the task gets a resource. *)
 
+val try_use : 'a t -> ('a -> 'b) -> 'b option
+(** [try_use t f] is [Some w] with the value [w] of {!use}, or [None] if {!use}
+    would wait for a resource. Then [f] isn't called.
+
+    - {b Suspends}, is {b cancelled}, and {b raises} as {!use} does once it has
+      a resource. *)
+
 val use_evt : 'a t -> ('a -> 'b) -> 'b Event.t
 (** [use_evt t f] is the event of {!use}.
 
@@ -175,6 +182,12 @@ val obtain : 'a t -> 'a lease
       {!use} does until it calls [f].
       [Tasks.with_timeout s (fun () -> obtain t)] loses no resource, because a
       function isn't cancelled once it returns. *)
+
+val try_obtain : 'a t -> 'a lease option
+(** [try_obtain t] does the same as {!obtain}, or returns [None] if that would
+    wait for a resource.
+
+    - {b Suspends} in [make], [validate] and [dispose] only. *)
 
 val obtain_evt : 'a t -> 'a lease Event.t
 (** [obtain_evt t] is the event of {!obtain}. [make] and [validate] run after

@@ -50,6 +50,13 @@ let unlock_step request s : _ Step.t =
   let mode = mode request in
   if is_held s mode then Permits.give request s else Raise (not_permitted mode)
 
+(* The end of a bracket. A function of [write] may have downgraded the lock. *)
+let end_step request s =
+  match mode request with
+  | Write when is_held s Read ->
+      Permits.give { fair_readers with owner = request.owner } s
+  | Read | Write -> unlock_step request s
+
 let cannot_downgrade =
   Sys_error "Rwlock.downgrade: no task holds the lock to write"
 
@@ -87,10 +94,10 @@ let[@inline] read_unlocked state _ =
 
 let[@inline] write_unlocked state _ = Atomic.compare_and_set state written free
 
-let[@inline] unlocked state request =
+let[@inline] ended state request =
   match mode request with
   | Read -> read_unlocked state request
-  | Write -> write_unlocked state request
+  | Write -> write_unlocked state request || read_unlocked state request
 
 let[@inline] by owner (request : Permits.request) =
   if owner == Holders.unknown then request else { request with owner }
@@ -107,6 +114,10 @@ let read_unlock t =
 
 let write_unlock t =
   if not (write_unlocked t.state ()) then unlock_slowly t t.writing
+
+let end_write t =
+  if not (ended t.state t.writing) then
+    Step.surely t.state end_step (by (Holders.caller ()) t.writing)
 
 let downgrade t =
   if not (Atomic.compare_and_set t.state written (Permits.few_taken 1)) then
@@ -168,7 +179,7 @@ let write_lock_evt t = lock_evt t t.writing
 
 let[@inline] within_as t request f =
   if not (locked t.state request) then lock_slowly t request;
-  Step.within ~fast:unlocked t.state unlock_step request f
+  Step.within ~fast:ended t.state end_step request f
 
 let[@inline never] within_known t request f =
   Holders.within (fun holder ->

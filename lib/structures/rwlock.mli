@@ -65,6 +65,8 @@ val write : t -> (unit -> 'a) -> 'a
 (** [write t f] locks [t] to write, calls [f ()], and unlocks [t] when [f]
     returns, raises or is cancelled.
 
+    [f] may call {!downgrade}, once. Then [t] is unlocked as after {!read}.
+
     - {b Suspends} where {!write_lock} and [f] do.
     - {b Raises} [e] if [f] raises [e], after it has unlocked [t]. *)
 
@@ -110,26 +112,23 @@ val write_unlock : t -> unit
     - {b Raises} [Sys_error] if no task holds [t] to write. *)
 
 val downgrade : t -> unit
-(** [downgrade t] turns a {!write_lock} into a {!read_lock}.
+(** [downgrade t] turns the caller's lock to write into one to read.
 
-    End it by {!read_unlock}. No other writer gets [t] in between, so the data
-    is still as you left it. Waiting readers get the lock now, unless a writer
-    goes first (see {!create}).
+    In the function of {!write}, nothing else has to be done. After a
+    {!write_lock}, end it by {!read_unlock}. No other writer gets [t] in
+    between, so the data is still as you left it. Waiting readers get the lock
+    now, unless a writer goes first (see {!create}).
 
     {[
       # let lock = Rwlock.create () and price = ref 1
       val lock : Rwlock.t = <abstr>
       val price : int ref = {contents = 1}
-      # Rwlock.write_lock lock;
-        price := 2;
-        Rwlock.downgrade lock;
-        let others_read = Rwlock.read lock (fun () -> !price) in
-        Rwlock.read_unlock lock;
-        others_read
+      # Rwlock.write lock (fun () ->
+            price := 2;
+            Rwlock.downgrade lock;
+            Rwlock.read lock (fun () -> !price) (* others can read now *))
       - : int = 2
     ]}
-
-    Don't call it in the function of {!write}, because [write] unlocks a writer.
 
     No function turns a reader into a writer. It would have to wait until it is
     the only reader. If two readers tried to upgrade, they would wait for each
@@ -152,6 +151,10 @@ val waiters : t -> int
 (** [waiters t] is the number of waiting tasks, for diagnosis. *)
 
 (**/**)
+
+val end_write : t -> unit
+(** [end_write t] ends {!write} in other styles. It is {!write_unlock}, or
+    {!read_unlock} after a {!downgrade}. *)
 
 val holders : t -> Holder.t list
 (** [holders t] are the tasks holding [t], with unknown tasks in place of

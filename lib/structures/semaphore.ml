@@ -120,6 +120,13 @@ let[@inline never] with_known waiting release t n f =
       let f = Holding.measured ~kind t ~holder f in
       Step.within ~fast:never_fast t release request f)
 
+let[@inline never] try_with_known release t n f =
+  Holders.within (fun by ->
+      let request = { (Permits.request n) with owner = Holders.one_of by } in
+      if attempt_several t request then
+        Some (Step.within ~fast:never_fast t release request f)
+      else None)
+
 (* The capacity says whether all permits are in brackets that are known. *)
 let are_holders_known t =
   Holders.are_known () && (Atomic.get t).Permits.rare.capacity >= 0
@@ -164,6 +171,12 @@ module Counting = struct
       with_noted acquiring release_held t 1 ~otherwise:plainly_with_permit f
     else plainly_with_permit t 1 f
 
+  let try_with_permit t f =
+    if are_holders_known t then try_with_known release_held t 1 f
+    else if try_acquire t then
+      Some (Step.within ~fast:released t release_counting () f)
+    else None
+
   let[@inline] request name n =
     check name n;
     Permits.request n
@@ -195,6 +208,13 @@ module Counting = struct
         ~otherwise:plainly_with_permits f
     else plainly_with_permits t n f
 
+  let try_with_permits t n f =
+    check "try_with_permits" n;
+    if are_holders_known t then try_with_known release_held t n f
+    else if attempt_several t (Permits.request n) then
+      Some (Step.within ~fast:never_fast t release_several n f)
+    else None
+
   let get_value t = (Atomic.get t).Permits.free
   let waiters = Permits.waiters
 end
@@ -221,6 +241,12 @@ module Binary = struct
       with_noted acquiring_binary release_held_binary t 1
         ~otherwise:plainly_with_permit f
     else plainly_with_permit t 1 f
+
+  let try_with_permit t f =
+    if are_holders_known t then try_with_known release_held_binary t 1 f
+    else if try_acquire t then
+      Some (Step.within ~fast:released t release_binary () f)
+    else None
 
   let waiters = Permits.waiters
 end

@@ -78,6 +78,25 @@ module Counting : sig
       - {b Suspends} where {!acquire} and [f] do.
       - {b Raises} [e] if [f] raises [e], after the release. *)
 
+  val try_with_permit : t -> (unit -> 'a) -> 'a option
+  (** [try_with_permit t f] is [Some v] with the value [v] of {!with_permit}, or
+      [None] if {!try_acquire} would return [false]. Then [f] isn't called.
+
+      For example, a server with too many requests answers at once:
+
+      {[
+        # let requests = Semaphore.Counting.make 100
+        val requests : Concord.Semaphore.Counting.t = <abstr>
+        # let respond handle =
+            match Semaphore.Counting.try_with_permit requests handle with
+            | Some response -> response
+            | None -> "503 Service Unavailable"
+        val respond : (unit -> string) -> string = <fun>
+      ]}
+
+      - {b Suspends} where [f] does, and doesn't wait for a permit.
+      - {b Raises} [e] if [f] raises [e], after the release. *)
+
   val acquire_evt : t -> unit Event.t
   (** [acquire_evt t] is the event of {!acquire}. *)
 
@@ -127,6 +146,13 @@ module Counting : sig
       when [f] returns, raises or is cancelled.
 
       - {b Suspends} where {!acquire_n} and [f] do.
+      - {b Raises} [e] if [f] raises [e], after the release. *)
+
+  val try_with_permits : t -> int -> (unit -> 'a) -> 'a option
+  (** [try_with_permits t n f] does the same as {!with_permits}, or returns
+      [None] if {!acquire_n} would wait. Then [f] isn't called.
+
+      - {b Suspends} where [f] does.
       - {b Raises} [e] if [f] raises [e], after the release. *)
 
   val acquire_n_evt : t -> int -> unit Event.t
@@ -190,5 +216,12 @@ module Binary : sig
       when [f] returns, raises or is cancelled.
 
       - {b Suspends} where {!acquire} and [f] do.
+      - {b Raises} [e] if [f] raises [e], after the release. *)
+
+  val try_with_permit : t -> (unit -> 'a) -> 'a option
+  (** [try_with_permit t f] is [Some v] with the value [v] of {!with_permit}, or
+      [None] if {!try_acquire} would return [false]. Then [f] isn't called.
+
+      - {b Suspends} where [f] does, and doesn't wait for a permit.
       - {b Raises} [e] if [f] raises [e], after the release. *)
 end

@@ -75,6 +75,7 @@ let waiting =
 let set t v = Step.perform t set_step v
 let close t = Step.perform t close_step ()
 let changed t ~since = Operation.perform waiting t since
+let try_changed t ~since = Step.attempt t changed_step since
 let changed_evt t ~since = Event.make waiting t since
 
 let read t =

@@ -68,6 +68,12 @@ val changed : 'a t -> since:version -> 'a * version
       again with the same [since], you don't miss a change.
     - {b Raises} {!Closed} if [t] is closed and the version is [since]. *)
 
+val try_changed : 'a t -> since:version -> ('a * version) option
+(** [try_changed t ~since] returns the latest value and its version, or [None]
+    if the version is [since].
+
+    - {b Raises} {!Closed} as {!changed} does. *)
+
 val changed_evt : 'a t -> since:version -> ('a * version) Event.t
 (** [changed_evt t ~since] is the event of {!changed}. *)
 

@@ -6,13 +6,16 @@ open STM
 module Spec = struct
   type sut = { watch : int Watch.t; since : Watch.version }
   type state = { value : int; changed : bool; closed : bool }
-  type cmd = Set of int | Get | Read | Poll_changed | Close | Is_closed
+
+  type cmd = Set of int | Get | Read | Changed of how | Close | Is_closed
+  and how = Polled | Tried
 
   let show_cmd = function
     | Set v -> Printf.sprintf "set %d" v
     | Get -> "get"
     | Read -> "read"
-    | Poll_changed -> "poll changed_evt"
+    | Changed Polled -> "poll changed_evt"
+    | Changed Tried -> "try_changed"
     | Close -> "close"
     | Is_closed -> "is_closed"
 
@@ -29,26 +32,28 @@ module Spec = struct
       (Gen.oneof
          (Gen.map (fun v -> Set v) (Gen.int_bound 9)
          :: Gen.map (fun v -> Set v) (Gen.int_bound 9)
-         :: List.map Gen.return [ Get; Read; Poll_changed; Close; Is_closed ]))
+         :: List.map Gen.return
+              [ Get; Read; Changed Polled; Changed Tried; Close; Is_closed ]))
 
   let next_state cmd s =
     match cmd with
     | Set value when not s.closed -> { s with value; changed = true }
     | Close -> { s with closed = true }
-    | Set _ | Get | Read | Poll_changed | Is_closed -> s
+    | Set _ | Get | Read | Changed _ | Is_closed -> s
 
   let precond _ _ = true
 
-  let poll_changed t =
-    let changed = Watch.changed_evt t.watch ~since:t.since in
-    Option.map fst (Event.poll changed)
+  let changed how { watch; since } =
+    match how with
+    | Polled -> Option.map fst (Event.poll (Watch.changed_evt watch ~since))
+    | Tried -> Option.map fst (Watch.try_changed watch ~since)
 
   let run cmd t =
     match cmd with
     | Set v -> Res (result unit exn, protect (Watch.set t.watch) v)
     | Get -> Res (int, Watch.get t.watch)
     | Read -> Res (int, fst (Watch.read t.watch))
-    | Poll_changed -> Res (result (option int) exn, protect poll_changed t)
+    | Changed how -> Res (result (option int) exn, protect (changed how) t)
     | Close -> Res (unit, Watch.close t.watch)
     | Is_closed -> Res (bool, Watch.is_closed t.watch)
 
@@ -57,7 +62,7 @@ module Spec = struct
     | Set _, Res ((Result (Unit, Exn), _), r) ->
         r = if s.closed then Error Watch.Closed else Ok ()
     | (Get | Read), Res ((Int, _), v) -> v = s.value
-    | Poll_changed, Res ((Result (Option Int, Exn), _), r) ->
+    | Changed _, Res ((Result (Option Int, Exn), _), r) ->
         r
         =
         if s.changed then Ok (Some s.value)

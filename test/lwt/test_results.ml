@@ -121,8 +121,17 @@ let of_lwt () =
 
 let with_locks f =
   let m = Mutex.create () and l = Rwlock.create () in
+  let c = Semaphore.Counting.make 2 and b = Semaphore.Binary.make true in
+  let pool = Pool.create 1 ignore in
   let free () =
     (not (Mutex.is_locked m))
+    && Semaphore.Counting.get_value c = 2
+    && Pool.in_use pool = 0
+    && Semaphore.Binary.try_acquire b
+    && begin
+      Semaphore.Binary.release b;
+      true
+    end
     && Rwlock.try_write_lock l
     && begin
       Rwlock.write_unlock l;
@@ -136,6 +145,24 @@ let with_locks f =
       ("protect", fun g -> Concord_lwt.Mutex.protect m g);
       ("read", fun g -> Concord_lwt.Rwlock.read l g);
       ("write", fun g -> Concord_lwt.Rwlock.write l g);
+      ( "write, downgraded",
+        fun g ->
+          Concord_lwt.Rwlock.write l (fun () ->
+              Rwlock.downgrade l;
+              g ()) );
+      ( "try_with_permit",
+        fun g ->
+          Lwt.map Option.get
+            (Concord_lwt.Semaphore.Counting.try_with_permit c g) );
+      ( "try_with_permits",
+        fun g ->
+          Lwt.map Option.get
+            (Concord_lwt.Semaphore.Counting.try_with_permits c 2 g) );
+      ( "try_with_permit, binary",
+        fun g ->
+          Lwt.map Option.get (Concord_lwt.Semaphore.Binary.try_with_permit b g)
+      );
+      ("try_use", fun g -> Lwt.map Option.get (Concord_lwt.Pool.try_use pool g));
     ]
 
 let released () =

@@ -207,6 +207,16 @@ let () =
         [ Do (fun () -> Rwlock.downgrade t); Run (tries Write "w" t); Cancel r ]
       ))
     [ "r=cancelled w=busy 1"; "r=has w=busy 2" ];
+  same "a writer downgrades in its bracket; a reader and a writer wait"
+    (fun t ->
+      let b =
+        make "b" @@ fun () ->
+        Rwlock.write t (fun () -> Rwlock.downgrade t);
+        "ok"
+      in
+      let w = pass Write "w" t in
+      ([], [ Run b; Run (reads "r" t); Run w; Cancel w ]))
+    [ "b=ok r=has w=cancelled 1"; "b=ok r=has w=ok 1"; "b=ok r=has w=waits 1" ];
   same "two readers have it, both release, a writer waits and is cancelled"
     (fun t ->
       let h = held Read t and h' = held Read t in

@@ -152,6 +152,15 @@ let watches =
       ("Watch.close", silent Watch.close);
       ("Watch.get", fun t -> [ Watch.get t ]);
       ("Watch.read", fun t -> [ fst (Watch.read t) ]);
+      ( "Watch.try_changed",
+        fun t ->
+          let since = since t in
+          [
+            or_closed (fun () ->
+                match Watch.try_changed t ~since with
+                | Some (v, _) -> v
+                | None -> none);
+          ] );
     ]
   in
   in_state "no task waits" watch operations

@@ -88,6 +88,7 @@ module Semaphores (S : sig
   val acquire_evt : t -> unit Event.t
   val waiters : t -> int
   val with_permit : t -> (unit -> 'a) -> 'a
+  val try_with_permit : t -> (unit -> 'a) -> 'a option
 end) =
 struct
   let acquires = waits S.acquire
@@ -111,13 +112,25 @@ struct
     let operation what = "Semaphore." ^ S.operation what in
     let releasing = [ (operation "release", silent S.release) ]
     and trying =
-      [ (operation "try_acquire", fun t -> flag (S.try_acquire t)) ]
+      [
+        (operation "try_acquire", fun t -> flag (S.try_acquire t));
+        ( operation "try_with_permit",
+          fun t -> Option.value (S.try_with_permit t nothing) ~default:[ none ]
+        );
+      ]
     in
     in_state "free" (semaphore true)
       ([
          (operation "acquire", silent S.acquire);
          (operation "with_permit", fun t -> S.with_permit t nothing);
          (operation "with_permit" ^ ", raising", raising S.with_permit);
+         ( operation "try_with_permit" ^ ", raising",
+           raising (fun t f -> Option.get (S.try_with_permit t f)) );
+         ( operation "try_with_permit" ^ ", others come",
+           fun t ->
+             Option.get
+               (S.try_with_permit t (fun () ->
+                    arrive [ acquires; refuses; acquires ] t)) );
          ( operation "with_permit" ^ ", others come",
            fun t ->
              S.with_permit t (fun () ->
@@ -159,7 +172,7 @@ module At_once = Semaphores (struct
   type nonrec t = t
 
   let operation = function
-    | "with_permit" -> "Counting.with_permits"
+    | ("with_permit" | "try_with_permit") as what -> "Counting." ^ what ^ "s"
     | what -> "Counting." ^ what ^ "_n"
 
   let make available = make (if available then 4 else 1)
@@ -169,6 +182,7 @@ module At_once = Semaphores (struct
   let acquire_evt t = acquire_n_evt t 3
   let waiters = waiters
   let with_permit t f = with_permits t 3 f
+  let try_with_permit t f = try_with_permits t 3 f
 end)
 
 module Binary = Semaphores (struct
@@ -238,6 +252,7 @@ let rwlocks =
     :: as_event "Rwlock.read_lock" (unit Rwlock.read_lock_evt)
   and read_unlock = ("Rwlock.read_unlock", silent Rwlock.read_unlock)
   and write_unlock = ("Rwlock.write_unlock", silent Rwlock.write_unlock)
+  and end_write = ("Rwlock.end_write", silent Rwlock.end_write)
   and downgrade = ("Rwlock.downgrade", silent Rwlock.downgrade)
   and crowd =
     [ refuses_to_write; reads; refuses_to_read; reads; writes; reads ]
@@ -250,6 +265,17 @@ let rwlocks =
          ("Rwlock.write", fun t -> Rwlock.write t nothing);
          ("Rwlock.read, raising", raising Rwlock.read);
          ("Rwlock.write, raising", raising Rwlock.write);
+         ( "Rwlock.write, downgraded",
+           fun t ->
+             Rwlock.write t (fun () ->
+                 Rwlock.downgrade t;
+                 nothing ()) );
+         ( "Rwlock.write, downgraded, others come",
+           fun t ->
+             Rwlock.write t (fun () ->
+                 Rwlock.downgrade t;
+                 arrive [ refuses_to_write; writes; reads; refuses_to_read ] t)
+         );
          ( "Rwlock.read, others come",
            fun t ->
              Rwlock.read t (fun () ->
@@ -266,14 +292,14 @@ let rwlocks =
     @ in_state
         ("held by a writer" ^ what)
         (rwlock ?prefer ~held:Writer)
-        (write_unlock :: downgrade :: tries)
+        (write_unlock :: end_write :: downgrade :: tries)
     @ in_state
         ("held by a reader" ^ what)
         (rwlock ?prefer ~held:Reader)
-        (read_unlock :: tries)
+        (read_unlock :: end_write :: tries)
     @ in_state ("others wait" ^ what)
         (rwlock ?prefer ~held:Writer ~waiting:crowd)
-        [ write_unlock; downgrade ]
+        [ write_unlock; end_write; downgrade ]
     @ in_state
         ("others read and write" ^ what)
         (rwlock ?prefer ~held:Writer
@@ -282,7 +308,7 @@ let rwlocks =
     @ in_state ("others wait" ^ what)
         (rwlock ?prefer ~held:Reader
            ~waiting:[ refuses_to_write; writes; reads; writes ])
-        [ read_unlock ]
+        [ read_unlock; end_write ]
     @ in_state
         ("others wait behind a writer that refuses" ^ what)
         (rwlock ?prefer ~held:Reader

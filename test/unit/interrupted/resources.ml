@@ -72,6 +72,16 @@ let pools =
     let keep (_ : int Pool.lease) = [] in
     ("Pool.obtain", fun t -> keep (Pool.obtain t))
     :: as_event "Pool.obtain" (fun t -> Event.wrap (Pool.obtain_evt t) keep)
+  and trying =
+    [
+      ( "Pool.try_use",
+        fun t -> Option.value (Pool.try_use t nothing) ~default:[ Scene.none ] );
+      ( "Pool.try_obtain",
+        fun t ->
+          match Pool.try_obtain t with
+          | None -> [ Scene.none ]
+          | Some (_ : int Pool.lease) -> [] );
+    ]
   and giving_back =
     let give_back ~keep leases _ =
       List.iter (Pool.give_back ~keep) leases;
@@ -88,7 +98,7 @@ let pools =
       ("Pool.trim", silent Pool.trim);
     ]
   and waiting = [ refuses; uses; refuses; uses ] in
-  let coming = using @ obtaining in
+  let coming = using @ obtaining @ trying in
   in_state "none was made" pool coming
   @ in_state "one is idle" (pool ~idle:1) coming
   @ in_state "several are idle" (pool ~idle:3) using
@@ -96,6 +106,7 @@ let pools =
   @ in_state "one is used, and comes back"
       (pool ~used:true ~wakes:true)
       (unless_polled obtaining)
+  @ in_state "one is used" (pool ~used:true) trying
   @ in_state "one is used" (pool_with_leases ~used:true) giving_back
   @ in_state "one is used, others wait"
       (pool_with_leases ~used:true ~waiting)

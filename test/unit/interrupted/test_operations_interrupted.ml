@@ -62,8 +62,9 @@ let makes_or_looks =
    the caller. *)
 let elsewhere = [ "Promise.in_thread"; "Promise.in_domain" ]
 
-(* The documentation leaves this one out, because only [Concord_fifo] calls it. *)
-let hidden = [ "Promise.fail_waiters" ]
+(* The documentation leaves these out, because only [Concord_fifo] and the monadic modules call
+   them. *)
+let hidden = [ "Promise.fail_waiters"; "Rwlock.end_write" ]
 let last name = List.hd (List.rev (String.split_on_char '.' name))
 
 let operations () =

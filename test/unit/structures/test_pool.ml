@@ -85,6 +85,22 @@ let as_needed () =
   int "the one that was used last" 1 (Pool.use p.t Fun.id);
   int "capacity" 3 (Pool.capacity p.t)
 
+let tries () =
+  let p = pool 1 in
+  yes "it is made" (Pool.try_use p.t Fun.id = Some 1);
+  yes "in use"
+    (Pool.use p.t (fun _ -> (Pool.try_use p.t Fun.id, Pool.try_obtain p.t))
+    = (None, None));
+  let lease = Option.get (Pool.try_obtain p.t) in
+  int "its value" 1 (Pool.value lease);
+  yes "obtained" (Pool.try_use p.t Fun.id = None);
+  Pool.give_back ~keep:true lease;
+  raises "it fails" Exit (fun () -> Pool.try_use p.t (fun _ -> raise Exit));
+  yes "another one" (Pool.try_use p.t Fun.id = Some 2);
+  Pool.close p.t;
+  raises "closed" Pool.Closed (fun () -> Pool.try_use p.t Fun.id);
+  raises "closed, a lease" Pool.Closed (fun () -> Pool.try_obtain p.t)
+
 let in_order () =
   traced [ "given back"; "a 1"; "b 1"; "c 1" ] @@ fun say ->
   let p = pool 1 in
@@ -611,6 +627,7 @@ let () =
        [
          test "misuse" misuse;
          test "made when needed, the last one first" as_needed;
+         test "only tried" tries;
          test "in order" in_order;
          test "no task overtakes" no_overtaking;
          test "a waiter is cancelled" cancelled_waiter;

@@ -183,6 +183,37 @@ let downgraded () =
   refused "free again";
   yes "free" (Rwlock.try_write_lock t)
 
+(* In the function of [write], the bracket ends what [downgrade] has left. *)
+let downgraded_in_write () =
+  let t = Rwlock.create () in
+  let reading = ref 0 in
+  let in_write finish =
+    Rwlock.write t (fun () ->
+        let r = reader t (fun _ -> incr reading) "r" in
+        let w = writer t ignore "w" in
+        Rwlock.downgrade t;
+        Hand.settle ();
+        Hand.result r;
+        Rwlock.read_unlock t;
+        waiting t 1;
+        Hand.unwind w;
+        no "no task writes" (Rwlock.try_write_lock t);
+        finish ())
+  in
+  in_write ignore;
+  yes "free" (Rwlock.try_write_lock t);
+  Rwlock.write_unlock t;
+  raises "its exception" Boom (fun () -> in_write culprit);
+  yes "free after an exception" (Rwlock.try_write_lock t);
+  Rwlock.write_unlock t;
+  int "they read" 2 !reading;
+  raises "unlocked in the function"
+    (Sys_error "Rwlock.write_unlock: no task holds the lock to write")
+    (fun () ->
+      Rwlock.write t (fun () ->
+          Rwlock.downgrade t;
+          Rwlock.read_unlock t))
+
 (* Waiters that were cancelled are passed over. *)
 let downgraded_beside_cancelled () =
   let t = Rwlock.create () in
@@ -320,6 +351,7 @@ let () =
              (downgrade ~prefer:writers_first "r1 r2"
                 "downgrade r1 r2 unlock unlock unlock");
            test "downgrade a writer only" downgraded;
+           test "downgrade in the function of write" downgraded_in_write;
            test "downgrade passes over cancelled tasks"
              downgraded_beside_cancelled;
            test "downgrade on two domains" downgraded_on_domains;

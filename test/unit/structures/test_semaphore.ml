@@ -81,6 +81,8 @@ let misuse_of_several () =
   negative "release_n" (fun () -> Counting.release_n t (-2));
   negative "acquire_n_evt" (fun () -> ignore (Counting.acquire_n_evt t (-2)));
   negative "with_permits" (fun () -> Counting.with_permits t (-2) ignore);
+  negative "try_with_permits" (fun () ->
+      Counting.try_with_permits t (-2) ignore);
   int "unchanged" 3 (Counting.get_value t);
   let t = Counting.make (max_int - 2) in
   raises "release_n" (Sys_error "Semaphore.Counting.release_n: overflow")
@@ -289,13 +291,20 @@ let as_a_lock kind make =
 (* However the function ends, the permit is released. This includes a task that is cancelled
    in it or before. *)
 let with_permit () =
-  let each (name, with_permit, try_acquire, release) =
+  let each (name, with_permit, try_with_permit, try_acquire, release) =
     int (name ^ ": the value") 1
       (with_permit (fun () ->
            no (name ^ ": it has it") (try_acquire ());
            1));
     raises (name ^ ": raises") Exit (fun () ->
         with_permit (fun () -> raise Exit));
+    yes (name ^ ": released") (try_acquire ());
+    yes (name ^ ": none") (try_with_permit (fun () -> 1) = None);
+    release ();
+    yes (name ^ ": tried")
+      (try_with_permit (fun () -> Bool.to_int (try_acquire ())) = Some 0);
+    raises (name ^ ": raises if tried") Exit (fun () ->
+        try_with_permit (fun () -> raise Exit));
     yes (name ^ ": released") (try_acquire ());
     let begun = ref false in
     let waiting =
@@ -319,11 +328,13 @@ let with_permit () =
   each
     ( "Counting",
       (fun f -> Counting.with_permit c f),
+      (fun f -> Counting.try_with_permit c f),
       (fun () -> Counting.try_acquire c),
       fun () -> Counting.release c );
   each
     ( "Binary",
       (fun f -> Binary.with_permit b f),
+      (fun f -> Binary.try_with_permit b f),
       (fun () -> Binary.try_acquire b),
       fun () -> Binary.release b )
 

@@ -16,6 +16,8 @@ let latest () =
   int "the second is missed" 3 v;
   yes "its version" (now = since t);
   yes "seen" (Event.poll (Watch.changed_evt t ~since:now) = None);
+  yes "tried" (Watch.try_changed t ~since:seen = Some (v, now));
+  yes "tried in vain" (Watch.try_changed t ~since:now = None);
   Watch.set t 3;
   int "the same value is a change" 3 (fst (Watch.changed t ~since:now))
 

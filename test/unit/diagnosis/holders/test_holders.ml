@@ -134,6 +134,12 @@ let rwlock () =
   yes "the same task reads" (List.equal ( == ) held (Rwlock.holders t));
   Rwlock.read_unlock t;
   int "no task reads" 0 (List.length (Rwlock.holders t));
+  Rwlock.write t (fun () ->
+      let held = Rwlock.holders t in
+      Rwlock.downgrade t;
+      int "one holds it" 1 (List.length held);
+      yes "it reads in its bracket" (List.equal ( == ) held (Rwlock.holders t)));
+  int "the bracket has ended" 0 (List.length (Rwlock.holders t));
   Rwlock.write_lock t;
   Thread.join (Thread.create Rwlock.write_unlock t);
   int "unlocked by another" 0 (List.length (Rwlock.holders t));
