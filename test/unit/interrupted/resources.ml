@@ -75,7 +75,8 @@ let pools =
   and trying =
     [
       ( "Pool.try_use",
-        fun t -> Option.value (Pool.try_use t nothing) ~default:[ Scene.none ] );
+        fun t -> Option.value (Pool.try_use t nothing) ~default:[ Scene.none ]
+      );
       ( "Pool.try_obtain",
         fun t ->
           match Pool.try_obtain t with
