@@ -174,8 +174,9 @@ val at : float -> unit t
 
 (** {1 Rendezvous channels}
 
-    These functions have the names of Stdlib's [Event]. {!Concord.Channel} has
-    more functions on the same channels. *)
+    These functions are here because Stdlib's [Event] has them. In new code, use
+    {!Concord.Channel}, which calls them [create], [send_evt] and [receive_evt],
+    as other structures do. *)
 
 type 'a channel = 'a Rendezvous.t
 (** A channel for values of type ['a]. *)

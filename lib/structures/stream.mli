@@ -105,7 +105,7 @@ val try_take : 'a t -> 'a option
 
 val take_nonblocking : 'a t -> 'a option
 (** [take_nonblocking t] does the same as {!try_take}, but also returns [None]
-    if [t] is closed and empty. *)
+    if [t] is closed and empty. It is here because [Eio.Stream] has it. *)
 
 val take_evt : 'a t -> 'a Event.t
 (** [take_evt t] is the event of {!take}. Performing it raises {!Closed} as

@@ -99,7 +99,8 @@ val any : ?combine:('a -> 'a -> 'a) -> (unit -> 'a) list -> 'a
 (** [any fs] does the same as {!first} for any number of functions.
 
     They begin in the order of the list. Once one of them has returned, no other
-    begins.
+    begins. Like {!first}, it is Eio's function: if one of them raises, so does
+    [any]. To pass over failures, use {!hedge}.
 
     {[
       # let after seconds v () = Tasks.sleep seconds; v in
