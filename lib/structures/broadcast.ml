@@ -72,6 +72,23 @@ let receiving =
         };
   }
 
+(* A value that counts is mostly received by these two changes. Unbroken between them, because
+   the subscription has to pass the value. *)
+let[@inline never] receive_counted s before =
+  match before with
+  | Waiting _ | Serving _ -> attempt s
+  | Reading link -> (
+      match Atomic.get link with
+      | Counted { value; link; left; last } ->
+          let received = Some value in
+          if Atomic.compare_and_set s before (Reading link) then begin
+            if Atomic.fetch_and_add left (-1) = 1 then
+              Step.surely last give_step ();
+            received
+          end
+          else (* another receive *) attempt s
+      | Node _ | End _ | Waited _ | Held _ | Sealed | Dropped _ -> attempt s)
+
 let[@inline] try_receive s =
   match Atomic.get s with
   | Waiting _ | Serving _ -> None
@@ -82,7 +99,8 @@ let[@inline] try_receive s =
           if Atomic.compare_and_set s before (Reading link) then received
           else attempt s
       | End _ | Waited _ | Held _ -> None
-      | Counted _ | Sealed | Dropped _ -> attempt s)
+      | Counted _ -> receive_counted s before
+      | Sealed | Dropped _ -> attempt s)
 
 let receive s =
   match try_receive s with Some v -> v | None -> Operation.wait receiving s s

@@ -326,6 +326,7 @@ let seal : _ -> _ Step.t = function
 (* Steps of [last]. *)
 let put_step value = at_end (fun _ -> put value)
 let seal_step () = at_end (fun _ -> seal)
+let give_step () = at_end (fun _ -> give)
 
 (* --- Subscribing ---------------------------------------------------------- *)
 

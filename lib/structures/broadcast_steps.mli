@@ -65,6 +65,10 @@ type sent = Sent | Full | Over
 
 val put_step : 'a -> 'a link -> ('a link, sent) Step.t
 val seal_step : unit -> 'a link -> ('a link, unit) Step.t
+
+val give_step : unit -> 'a link -> ('a link, unit) Step.t
+(** By the last subscription that has passed a value. One place more is free. *)
+
 val join_step : 'a subscription -> 'a link -> ('a link, unit) Step.t
 
 val enlist_sender_step :
