@@ -433,7 +433,7 @@ let[@inline] try_use_as t holder f =
       Some (lend t f item)
 
 let[@inline never] try_use_known t f =
-  Holders.within (fun holder -> try_use_as t (Holders.one_of holder) f)
+  Holders.within (fun holder -> try_use_as t (Holders.ending Alone holder) f)
 
 let try_use t f =
   if Holders.are_known () then try_use_known t f
@@ -472,7 +472,7 @@ let obtain t =
   leased t item
 
 let try_obtain t =
-  let holder = Holders.one_of (Holders.caller ()) in
+  let holder = Holders.ending Alone (Holders.caller ()) in
   match Step.attempt t take_step holder with
   | None -> None
   | Some grant ->

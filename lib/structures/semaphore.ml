@@ -122,7 +122,9 @@ let[@inline never] with_known waiting release t n f =
 
 let[@inline never] try_with_known release t n f =
   Holders.within (fun by ->
-      let request = { (Permits.request n) with owner = Holders.one_of by } in
+      let request =
+        { (Permits.request n) with owner = Holders.ending Alone by }
+      in
       if attempt_several t request then
         Some (Step.within ~fast:never_fast t release request f)
       else None)
