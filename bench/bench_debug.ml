@@ -4,7 +4,11 @@ open Concord.Tools
 
 (* Each row has a process of its own, because these features stay on. *)
 let ways =
-  [ ("concord-waits", Debug.keep_waits); ("concord-trace", Trace.start) ]
+  [
+    ("concord-waits", Debug.keep_waits);
+    ("concord-metrics", Metrics.start);
+    ("concord-trace", Trace.start);
+  ]
 
 let comparison ~case ~host ~title run =
   let turned_on (impl, turn_on) =
@@ -45,7 +49,7 @@ let fork_join n =
 let group =
   {
     name = "debug";
-    doc = "what keeping waits and tracing cost, when they are on";
+    doc = "what keeping waits, metrics and tracing cost, when they are on";
     comparisons =
       [
         comparison ~case:"message" ~host:"fifo" (message Host.fifo)

@@ -500,28 +500,35 @@ let stopped () =
 (* --- Metrics ------------------------------------------------------------------------------- *)
 
 let measured () =
-  let child = Child.start ~debug:"metrics" [ "--workers=1"; "--capacity=7" ] in
+  let child =
+    Child.start ~debug:"metrics" [ "--workers=1"; "--fibers=1"; "--capacity=7" ]
+  in
   let port = Child.port child in
+  let jobs = [ ("kind", "work queue"); ("structure", "jobs") ]
+  and primes = [ ("kind", "workers"); ("structure", "primes") ]
+  and take = [ ("operation", "Work_queue.take"); ("structure", "jobs") ] in
+  let samples () =
+    let+ got = Client.get port "/metrics" in
+    (Openmetrics_parser.parse (answer "metrics" got).body).samples
+  in
   Lwt_main.run
     (let* _ = post port 10 in
      let* () = await_metric port "done" 1 in
-     let* got = Client.get port "/metrics" in
-     let { Openmetrics_parser.samples; _ } =
-       Openmetrics_parser.parse (answer "metrics" got).body
+     let* () =
+       Cases.poll "the worker waits again" (fun () ->
+           let+ samples = samples () in
+           List.assoc_opt ("concord_waiting_tasks", take) samples = Some 1.)
      in
+     let* samples = samples () in
      let check name labels expected =
        Alcotest.(check (option (float 0.)))
          name (Some expected)
          (List.assoc_opt (name, labels) samples)
      in
-     let jobs = [ ("kind", "work queue"); ("structure", "jobs") ]
-     and primes = [ ("kind", "workers"); ("structure", "primes") ]
-     and take = [ ("operation", "Work_queue.take"); ("structure", "jobs") ] in
      check "jobs_done" [] 1.;
      check "concord_length" jobs 0.;
      check "concord_length_limit" jobs 7.;
      check "concord_in_use_limit" primes 1.;
-     check "concord_waiting_tasks" take 1.;
      check "concord_wait_seconds_count" take 1.;
      Child.terminate child;
      let+ (_ : Child.ended) = Child.await_end child ~within:40. in
