@@ -159,10 +159,10 @@ let bound (name, most_modules, most_lines) =
 
 let bounds =
   [
-    ("Mvar", 43, 5_406);
-    ("Operation", 31, 3_668);
-    ("Permits", 34, 4_144);
-    ("Fifo", 67, 7_896);
+    ("Mvar", 43, 5_401);
+    ("Operation", 31, 3_662);
+    ("Permits", 34, 4_139);
+    ("Fifo", 67, 7_890);
   ]
 
 (* --- Spinning ------------------------------------------------------------------- *)
