@@ -137,17 +137,7 @@ let rec answer_all socket answer =
       if Http.Request.is_keep_alive request then answer_all socket answer
 
 let serve ?(around = fun _ f -> f ()) listening answer =
-  Scope.run @@ fun scope ->
-  let rec accept () =
-    let fd, _ = Concord_aio.accept ~cloexec:true listening in
-    let socket = Socket.of_descr fd in
-    let one () =
-      try answer_all socket answer with Unix.Unix_error _ | End_of_file -> ()
-    in
-    Scope.fork scope (fun () ->
-        Fun.protect
-          ~finally:(fun () -> Socket.close socket)
-          (fun () -> around fd one));
-    accept ()
-  in
-  accept ()
+  Concord_aio.run_server listening @@ fun fd _ ->
+  let socket = Socket.of_descr fd in
+  around fd (fun () ->
+      try answer_all socket answer with Unix.Unix_error _ | End_of_file -> ())

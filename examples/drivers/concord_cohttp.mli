@@ -40,9 +40,9 @@ val serve :
   (Http.Request.t -> body:string -> Http.Response.t * string) ->
   unit
 (** [serve socket answer] accepts connections on the listening [socket], with a
-    task of the caller's host for each, and answers their requests. It ends only
-    by being cancelled. An exception of [answer] becomes an answer with the
-    status 500.
+    task of the caller's host for each, and answers their requests
+    ({!Concord_aio.run_server}). It ends only by being cancelled. An exception
+    of [answer] becomes an answer with the status 500.
 
     [around fd f] calls [f ()], which serves one connection, for example to
     count it. *)

@@ -8,7 +8,8 @@ open Concord
 open Concord_styles.Trampoline
 open Ftp_service
 
-(* If no descriptor is left, new clients wait until a session has ended. *)
+(* If no descriptor is left, new clients wait until a session has ended. [Concord_aio.run_server]
+   can't be used, because it is in direct style, and serves each client by a function that ends. *)
 let rec accept_all server listener =
   Wire.accept ~patience:infinity listener >>= function
   | Ok (socket, peer) ->

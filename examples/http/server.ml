@@ -1,4 +1,5 @@
-(* Accepts connections, and ends the service. *)
+(* Accepts connections, and ends the service. [Concord_aio.run_server] does that for descriptors.
+   Here each library accepts by its own sockets, so that its loop alone waits for them. *)
 
 open Concord
 

@@ -145,44 +145,15 @@ let talk t flow =
 
 let max_accepted = 100
 
-(* If a peer can't be accepted, the next attempt would fail at once as long as the cause lasts. So
-   this waits in between, and logs only the first failure. *)
-let rec accept_one ?(complain = true) t ~sw socket =
-  match Eio.Net.accept ~sw socket with
-  | accepted -> accepted
-  | exception ((Eio.Io _ | Unix.Unix_error _) as e) ->
-      if complain then t.log ("cannot accept: " ^ Printexc.to_string e);
-      Tasks.sleep 0.1;
-      accept_one ~complain:false t ~sw socket
-
 let accept t socket =
-  let slots = Semaphore.Counting.make max_accepted in
-  Eio.Switch.run @@ fun sw ->
-  let next () =
-    Eio.Fiber.first
-      (fun () ->
-        Semaphore.Counting.acquire slots;
-        Some (accept_one t ~sw socket))
-      (fun () ->
-        Promise.await t.stop;
-        None)
-  in
-  let serve (flow, address) =
-    let finally () =
-      Eio.Net.close flow;
-      Semaphore.Counting.release slots
-    in
-    Fun.protect ~finally @@ fun () ->
-    until_dropped t address (fun () -> talk t flow)
-  in
-  let rec loop () =
-    match next () with
-    | None -> ()
-    | Some accepted ->
-        Eio.Fiber.fork ~sw (fun () -> serve accepted);
-        loop ()
-  in
-  loop ()
+  let serve socket peer =
+    Eio.Switch.run @@ fun sw ->
+    let flow = Eio_unix.Net.import_socket_stream ~sw ~close_unix:false socket in
+    until_dropped t (Eio_unix.Net.sockaddr_of_unix_stream peer) (fun () ->
+        talk t flow)
+  and cannot e = t.log ("cannot accept: " ^ Printexc.to_string e) in
+  Concord_aio.run_server ~connections:max_accepted
+    ~stop:(Promise.await_evt t.stop) ~on_shortage:cannot socket serve
 
 let rec dial t net address =
   until_dropped t address (fun () ->

@@ -23,10 +23,10 @@ val max_accepted : int
 (** How many peers that have connected to this node it talks with at a time.
     Further ones wait. *)
 
-val accept : t -> _ Eio.Net.listening_socket -> unit
-(** [accept t socket] talks with all peers that connect to [socket]. If one
-    can't be accepted, for example because no descriptor is left, it logs the
-    reason and tries again. *)
+val accept : t -> Unix.file_descr -> unit
+(** [accept t socket] talks with all peers that connect to [socket], by
+    {!Concord_aio.run_server}. If no descriptor is left for one, it logs this
+    and tries again. *)
 
 val dial : t -> _ Eio.Net.t -> Eio.Net.Sockaddr.stream -> unit
 (** [dial t net address] connects to a peer and talks with it. If the connection

@@ -30,11 +30,8 @@ let rec mine chain ~pool ~stop =
 
 let run ~net ~pool ~lwt ~log ~stop ~ports ~limits ~peers chain =
   Eio.Switch.run @@ fun sw ->
-  let loopback = Eio.Net.Ipaddr.V4.loopback in
-  let socket =
-    Eio.Net.listen ~sw ~reuse_addr:true ~backlog:100 net
-      (`Tcp (loopback, ports.listen))
-  in
+  let socket = Rpc.listen ~port:ports.listen in
+  Eio.Switch.on_release sw (fun () -> Concord_aio.close socket);
   let rpc = Rpc.listen ~port:ports.rpc in
   let t = { Peers.chain; pool; stop; log } in
   Eio.Fiber.all
