@@ -151,8 +151,8 @@ include module type of File_system
 
     {b Differences from Stdlib's channels.}
 
-    - A line, and a value of {!input_value}, may have at most 1 MiB, unless you
-      call {!set_limit_in}. If one is longer, the operation raises [Sys_error].
+    - A line may have at most 1 MiB, unless you call {!set_limit_in}. If one is
+      longer, the operation raises [Sys_error].
     - If an input operation is cancelled, it has taken nothing from the channel.
       Even part of a line is still there. (A line, or the [n] bytes of
       {!really_input_string}, must therefore fit in memory twice.)
@@ -170,8 +170,10 @@ include module type of File_system
     order with each other. [flush_all] flushes those. Some of Stdlib's functions
     take a channel and have no namesake here. They are [Printf.fprintf] (use
     [sprintf] and {!output_string}), [Scanf.Scanning.from_channel],
-    [Marshal.to_channel], [LargeFile], and the modules [In_channel] and
-    [Out_channel]. The type checker rejects these channels there. *)
+    [Marshal.to_channel], [output_value] and [input_value] (send the length and
+    [Marshal.to_string], to a peer you trust), [LargeFile], and the modules
+    [In_channel] and [Out_channel]. The type checker rejects these channels
+    there. *)
 
 include module type of Input_channel
 include module type of Output_channel

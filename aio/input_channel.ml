@@ -152,31 +152,6 @@ let input_binary_int t =
   fill reader 4;
   Int32.to_int (String.get_int32_be (Reader.take reader 4) 0)
 
-(* As in Stdlib, a bad header is consumed too. *)
-let input_value t =
-  reading t @@ fun reader ->
-  if Reader.at_end reader then raise End_of_file;
-  let fill n =
-    try fill reader n
-    with End_of_file -> failwith "input_value: truncated object"
-  in
-  fill 5;
-  let is_large = String.get_int32_be (Reader.peek reader 4) 0 = 0x8495A6BFl in
-  let header = if is_large then 32 else 20 in
-  fill header;
-  match Reader.view reader (fun b pos _ -> Marshal.total_size b pos) with
-  | total when total >= header ->
-      if total > t.limit then
-        too_long
-          "Concord_aio.input_value: the value has %d bytes, but %d are the \
-           limit of this channel. Raise the limit by set_limit_in"
-          total t.limit;
-      fill total;
-      Marshal.from_string (Reader.take reader total) 0
-  | (_ : int) | (exception Failure _) ->
-      Reader.consume reader header;
-      failwith "input_value: bad object"
-
 let pos_in t = !(t.read_to) - Reader.length t.reader
 
 (* If the position is in the buffer, also before the bytes that are still to be taken, nothing is

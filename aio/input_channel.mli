@@ -74,26 +74,18 @@ val really_input_string : in_channel -> int -> string
 val input_binary_int : in_channel -> int
 (** [input_binary_int] is Stdlib's [input_binary_int]. *)
 
-val input_value : in_channel -> 'a
-(** [input_value channel] reads a value written by [output_value], here or in
-    Stdlib. As in Stdlib, the value must come from a program you trust.
-
-    - {b Raises} [Sys_error] if the value is longer than the channel's limit,
-      see {!set_limit_in}. *)
-
 val set_limit_in : in_channel -> int -> unit
 (** [set_limit_in channel limit] makes [limit] the channel's limit, in bytes. It
-    is the length of the longest line (without the newline) for {!input_line},
-    and of the longest value for {!input_value}. At first it is 1,048,576 (1
-    MiB).
+    is the length of the longest line (without the newline) for {!input_line}.
+    At first it is 1,048,576 (1 MiB).
 
     Without a limit, a peer that never sends a newline could take all of your
     program's memory. The channel needs at most about three times the limit.
 
-    If a line or value is longer, the operation raises [Sys_error]. The message
-    has the name of the function and the limit. The operation has taken nothing
-    from the channel, so it fails again until you raise the limit or take bytes
-    by {!input}. Most programs close the channel.
+    If a line is longer, the operation raises [Sys_error]. The message has the
+    name of the function and the limit. The operation has taken nothing from the
+    channel, so it fails again until you raise the limit or take bytes by
+    {!input}. Most programs close the channel.
 
     - {b Raises} [Invalid_argument] if [limit < 1]. *)
 

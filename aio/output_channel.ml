@@ -79,8 +79,6 @@ let output_binary_int t n =
   Bytes.set_int32_be b 0 (Int32.of_int n);
   output_bytes t b
 
-let output_value t v = output_string t (Marshal.to_string v [])
-
 (* As in Stdlib, flushing a closed channel does nothing. *)
 let flush t =
   if not (File.is_closed t.sink) then writing t (fun () -> write_all t)

@@ -59,10 +59,6 @@ val output_substring : out_channel -> string -> int -> int -> unit
 val output_binary_int : out_channel -> int -> unit
 (** [output_binary_int] is Stdlib's [output_binary_int]. *)
 
-val output_value : out_channel -> 'a -> unit
-(** [output_value channel v] writes [v]. It is first written by [Marshal] to a
-    string. *)
-
 (** {2 Position and mode} *)
 
 val pos_out : out_channel -> int

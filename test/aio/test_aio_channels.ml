@@ -17,7 +17,6 @@ module type Channels = sig
   val input_line : in_channel -> string
   val really_input_string : in_channel -> int -> string
   val input_binary_int : in_channel -> int
-  val input_value : in_channel -> 'a
   val pos_in : in_channel -> int
   val seek_in : in_channel -> int -> unit
   val in_channel_length : in_channel -> int
@@ -25,7 +24,6 @@ module type Channels = sig
   val close_in : in_channel -> unit
   val output_string : out_channel -> string -> unit
   val output_binary_int : out_channel -> int -> unit
-  val output_value : out_channel -> 'a -> unit
   val pos_out : out_channel -> int
   val seek_out : out_channel -> int -> unit
   val out_channel_length : out_channel -> int
@@ -80,7 +78,7 @@ module With (C : Channels) = struct
     let below n = Random.State.int random n in
     let oc = C.open_out_bin name in
     let step i =
-      match below 6 with
+      match below 5 with
       | 0 -> of_unit (fun () -> C.output_string oc (string_of_int i))
       | 1 ->
           let n = below 100_000 in
@@ -89,7 +87,6 @@ module With (C : Channels) = struct
       | 3 ->
           C.flush oc;
           of_int (fun () -> C.out_channel_length oc)
-      | 4 -> of_unit (fun () -> C.output_value oc (i, [ "a"; "b" ]))
       | _ ->
           let position = below 200_000 - 10 in
           of_unit (fun () -> C.seek_out oc position)
@@ -103,30 +100,6 @@ module With (C : Channels) = struct
     C.close_out oc;
     steps
     @ [ of_unit (fun () -> C.seek_out oc 0); Digest.to_hex (Digest.file name) ]
-
-  (* Complete values, a value that is cut off, and other data. *)
-  let values name =
-    let value = (1, [ 2.5 ], String.make 100_000 'v') in
-    let oc = C.open_out_bin name in
-    C.output_value oc value;
-    C.output_value oc 7;
-    C.output_string oc (String.sub (Marshal.to_string value []) 0 1000);
-    C.close_out oc;
-    let ic = C.open_in_bin name in
-    let again = C.input_value ic = value in
-    let number = of_int (fun () -> C.input_value ic) in
-    let cut_off = of_int (fun () -> C.input_value ic) in
-    let the_end = of_int (fun () -> C.input_value ic) in
-    C.seek_in ic 3;
-    let bad = of_int (fun () -> C.input_value ic) in
-    C.close_in ic;
-    let oc = C.open_out_bin name in
-    C.output_string oc "short";
-    C.close_out oc;
-    let ic = C.open_in_bin name in
-    let short = of_int (fun () -> C.input_value ic) in
-    C.close_in ic;
-    [ string_of_bool again; number; cut_off; the_end; bad; short ]
 
   let appended name =
     let oc = C.open_out_gen [ Open_wronly; Open_append ] 0 name in
@@ -160,19 +133,6 @@ module With (C : Channels) = struct
     let positions = [ out_first; in_first; C.pos_in ic ] in
     C.close_in ic;
     List.map string_of_int positions
-
-  (* Invalid values, cut off after each number of bytes. *)
-  let bad_values text name =
-    let read length =
-      Out_channel.with_open_bin name (fun oc ->
-          Out_channel.output_substring oc text 0 length);
-      let ic = C.open_in_bin name in
-      let result = of_int (fun () -> C.input_value ic) in
-      let result = result ^ " at " ^ string_of_int (C.pos_in ic) in
-      C.close_in ic;
-      result
-    in
-    List.init (String.length text + 1) read
 
   (* Special files of the system, and disks. *)
   let length_of name =
@@ -219,10 +179,6 @@ let output () =
         (Ours.write_at_random ~seed name))
     seeds
 
-let values () =
-  temp @@ fun name ->
-  strings "the same" (Stdlibs.values name) (Ours.values name)
-
 let appended () =
   temp @@ fun name ->
   temp @@ fun name' ->
@@ -253,18 +209,6 @@ let positions () =
       (Aio.out_channel_of_descr to_)
   in
   strings "the same" theirs ours
-
-let bad_values () =
-  temp @@ fun name ->
-  let cut_off = Marshal.to_string "abcdef" [] in
-  let cut_off = String.sub cut_off 0 (String.length cut_off - 1) in
-  let not_large = "\x84\x95\xa6\xbf" ^ String.make 20 'x' in
-  List.iter
-    (fun text ->
-      strings "the same"
-        (Stdlibs.bad_values text name)
-        (Ours.bad_values text name))
-    [ cut_off; not_large; String.make 40 'x' ]
 
 let lengths () =
   let names =
@@ -311,12 +255,10 @@ let () =
     [
       on_each "input" input;
       on_each "output" output;
-      on_each "values" values;
       on_each "appended" appended;
       on_each "a pipe" pipe;
       on_each "of a descriptor" of_descriptor;
       on_each "positions in a pipe" positions;
-      on_each "invalid values" bad_values;
       on_each "lengths" lengths;
       ("standard input", [ test "lines and numbers" standard_input ]);
     ]

@@ -100,49 +100,6 @@ let standard_input () =
   strings "the line" [ "a line" ] [ Aio.read_line () ];
   List.iter Unix.close [ from; to_ ]
 
-(* --- Values ----------------------------------------------------------------- *)
-
-let values () =
-  let small = Marshal.to_string (line 100) []
-  and large = Marshal.to_string (line default) [] in
-  with_text (small ^ large ^ small) @@ fun ic ->
-  yes "small" (Aio.input_value ic = line 100);
-  let position = Aio.pos_in ic in
-  let read () : string = Aio.input_value ic in
-  let e = too_long "input_value" default read in
-  yes e (contains e (string_of_int (String.length large)));
-  int "nothing is taken" position (Aio.pos_in ic);
-  Aio.set_limit_in ic (String.length large);
-  yes "with a higher limit" (read () = line default);
-  yes "small again" (read () = line 100)
-
-(* The header alone says that the value is long. *)
-let only_a_header () =
-  Aio.run @@ fun () ->
-  with_pipe @@ fun from to_ ->
-  let header = Bytes.of_string (String.sub (Marshal.to_string "" []) 0 20) in
-  Bytes.set_int32_be header 4 1_000_000_000l;
-  put to_ (Bytes.to_string header);
-  let ic = Aio.in_channel_of_descr from in
-  is_too_long "input_value" default (fun () -> (Aio.input_value ic : int));
-  Aio.close_in ic;
-  Aio.close to_
-
-(* In a large header, the length has 64 bits, so it may even be negative. *)
-let bad_header () =
-  let header length =
-    let b = Bytes.make 40 'x' in
-    Bytes.set_int32_be b 0 0x8495A6BFl;
-    Bytes.set_int64_be b 8 length;
-    Bytes.to_string b
-  in
-  let read ic : int = Aio.input_value ic in
-  with_text (header (-1_000L)) (fun ic ->
-      raises "negative" (Failure "input_value: bad object") (fun () -> read ic);
-      int "only the header is taken" 32 (Aio.pos_in ic));
-  with_text (header 1_000_000_000_000L) @@ fun ic ->
-  is_too_long "input_value" default (fun () -> read ic)
-
 (* --- Files ------------------------------------------------------------------ *)
 
 let files () =
@@ -175,12 +132,6 @@ let () =
           test "short limits" short_limits;
           test "an endless one" endless;
           test "of the standard input" standard_input;
-        ] );
-      ( "values",
-        [
-          test "of a file" values;
-          test "only a header" only_a_header;
-          test "a bad header" bad_header;
         ] );
       ("files", [ test "regular" files; test "a device" device ]);
     ]
