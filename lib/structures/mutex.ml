@@ -23,7 +23,7 @@ let request owner =
 let not_permitted = Sys_error "Mutex.unlock: Operation not permitted"
 
 let unlock_step () (s : Permits.state) : _ Step.t =
-  if s.free > 0 then Raise not_permitted else Permits.give anybody s
+  if Permits.free_of s > 0 then Raise not_permitted else Permits.give anybody s
 
 (* --- Trying to lock ------------------------------------------------------- *)
 
@@ -31,7 +31,7 @@ let[@inline] lock_now t owner =
   owner == Holders.unknown && Atomic.compare_and_set t unlocked locked
 
 let[@inline never] try_slowly t owner =
-  (Atomic.get t).Permits.free > 0
+  Permits.free_of (Atomic.get t) > 0
   && Option.is_some (Step.attempt t Permits.take (request owner))
 
 let try_lock_as t owner = lock_now t owner || try_slowly t owner
@@ -39,7 +39,7 @@ let try_lock_as t owner = lock_now t owner || try_slowly t owner
 (* --- The waiters and the owner -------------------------------------------- *)
 
 let owner_of t =
-  match (Atomic.get t).Permits.rare.known with
+  match (Permits.rare_of (Atomic.get t)).known with
   | [] -> Holders.unknown
   | owner :: _ -> owner
 
@@ -90,7 +90,7 @@ let[@inline never] unlock_slowly t =
   | after
     when after != before
          && Atomic.compare_and_set t before after
-         && Waiter.resume (Waiters.head before.Permits.first) (Ok ()) ->
+         && Waiter.resume (Waiters.head (Permits.first_of before)) (Ok ()) ->
       ()
   | _ ->
       unlock_by_step t;
@@ -145,5 +145,5 @@ let protect t f =
 
 (* --- Inspecting the mutex ------------------------------------------------- *)
 
-let is_locked t = (Atomic.get t).Permits.free = 0
+let is_locked t = Permits.free_of (Atomic.get t) = 0
 let waiters = Permits.waiters

@@ -75,11 +75,14 @@ type rare = {
   known : Holders.t list;
   in_order : bool;
   capacity : int;
-      (** The number of permits at first, if holders were known then, or
-          [no_capacity]. *)
 }
 
-type state = { free : int; first : waiters; rare : rare }
+(* [Free] and [Held] are immediate, so a compare-and-set doesn't mark them for the collector. *)
+type state =
+  | Free
+  | Held
+  | State of { free : int; first : waiters; rare : rare }
+
 type t = state Atomic.t
 
 let all = max_int
@@ -103,13 +106,18 @@ let plain =
     capacity = no_capacity;
   }
 
-(* The states without waiters, holders and promises are constants, if the number of permits
-   is close to 0 or to [all]. So the fast paths of the callers neither allocate a state nor
-   fetch a new one from another core. *)
+let empty = Waiters.empty
+let[@inline] free_of = function Free -> all | Held -> 0 | State s -> s.free
+let[@inline] first_of = function Free | Held -> empty | State s -> s.first
+let[@inline] rare_of = function Free | Held -> plain | State s -> s.rare
+
+(* The other states at rest with almost no or almost all permits are constant blocks, so the fast
+   paths of the callers neither allocate a state nor fetch a new one from another core. *)
 let few = 64
-let idle free = { free; first = Waiters.empty; rare = plain }
-let idle_free = Array.init (few + 1) idle
-let idle_taken = Array.init (few + 1) (fun taken -> idle (all - taken))
+let idle free = State { free; first = empty; rare = plain }
+let free_but n = if n = 0 then Free else idle (all - n)
+let idle_free = Array.init (few + 1) (fun n -> if n = 0 then Held else idle n)
+let idle_taken = Array.init (few + 1) free_but
 let[@inline] few_free n = Array.unsafe_get idle_free n
 let[@inline] few_taken n = Array.unsafe_get idle_taken n
 
@@ -123,31 +131,22 @@ let rarely rare =
   then plain
   else rare
 
-(* If no task waits, and none is on its way, there is no round. *)
-let[@inline never] at_rest rare =
-  if rare.since <> no_round && rare.promised = 0 && Waiters.is_empty rare.second
-  then rarely { rare with overtaken = 0; since = no_round }
-  else rare
-
 (* Uses the constants where possible, because the fast paths of the callers compare a state
-   with them by [==]. *)
-let state free first rare =
-  let rare =
-    if rare != plain && Waiters.is_empty first then at_rest rare else rare
-  in
-  if not (rare == plain && Waiters.is_empty first) then { free; first; rare }
-  else if free <= few then few_free free
-  else if all - free <= few then few_taken (all - free)
-  else idle free
+   with them by [==]. If no task waits, and none is on its way, there is no round. *)
+let[@inline never] alone free ({ promised; since; second; _ } as rare) =
+  let is_over = since <> no_round && promised = 0 && Waiters.is_empty second in
+  let ended () = rarely { rare with overtaken = 0; since = no_round } in
+  let rare = if is_over then ended () else rare in
+  if rare == plain && free <= few then few_free free
+  else if rare == plain && all - free <= few then few_taken (all - free)
+  else State { free; first = empty; rare }
 
-(* The same without a call, if a task waits. *)
-let[@inline] with_first free first rare =
-  if Waiters.is_empty first then state free first rare
-  else { free; first; rare }
+let[@inline] state free first rare =
+  if Waiters.is_empty first then alone free rare
+  else State { free; first; rare }
 
 let make ?(in_order = false) ?(capacity = no_capacity) free =
-  Atomic.make
-    (state free Waiters.empty (rarely { plain with in_order; capacity }))
+  Atomic.make (alone free (rarely { plain with in_order; capacity }))
 
 (* --- Steps ---------------------------------------------------------------- *)
 
@@ -165,30 +164,25 @@ let and_known request rare =
 (* A task that has taken all permits is the only holder. *)
 let without_known request rare =
   if List.is_empty rare.known then rare
+  else if request.amount = all then rarely { rare with known = [] }
   else
-    let known =
-      if request.amount = all then []
-      else Holders.without request.owner rare.known
-    in
+    let known = Holders.without request.owner rare.known in
     rarely { rare with known }
 
-let are_unknown request rare =
-  List.is_empty rare.known && request.owner == Holders.unknown
-
 let entered request s rare =
-  state (s.free - request.amount) s.first (and_known request rare)
+  state (free_of s - request.amount) (first_of s) (and_known request rare)
 
 let may_overtake { overtaken; since; _ } = Nudge.may_overtake ~overtaken ~since
 
 (* Three kinds of tasks may take: a nudged task, because the promised permits are kept for it,
    a task that comes before all waiters, and a task that overtakes a nudged one. *)
 let take request s : _ Step.t =
-  let rare = s.rare in
-  if request.amount > s.free then Wait
+  let rare = rare_of s and free = free_of s in
+  if request.amount > free then Wait
   else if Nudge.is_over request.nudge then
     Return (entered request s (less_promised request rare), ())
-  else if Waiters.is_empty s.first && request.amount <= s.free - rare.promised
-  then Return (entered request s rare, ())
+  else if first_of s == empty && request.amount <= free - rare.promised then
+    Return (entered request s rare, ())
   else if rare.promised > 0 && may_overtake rare then
     let rare = { rare with overtaken = rare.overtaken + 1 } in
     Return (entered request s rare, ())
@@ -218,40 +212,41 @@ let nudged request rare =
 
 (* The state in which the permits of [request] are free again. *)
 let freed request s =
-  state (s.free + request.amount) s.first (without_known request s.rare)
+  let rare = without_known request (rare_of s) in
+  state (free_of s + request.amount) (first_of s) rare
 
 (* The state after [give], if that only passes the permits on. Otherwise it is [s]. *)
 let passed request s =
-  if s.rare == plain && s.free = 0 && not (Waiters.is_empty s.first) then
-    let w = Waiters.head s.first in
-    if
-      w.arg.amount = request.amount
-      && w.arg.owner == Holders.unknown
-      && not (Nudge.is_due w.arg.nudge)
-    then with_first 0 (Waiters.tail s.first) plain
-    else s
-  else s
+  match s with
+  | State { free = 0; first; rare } when rare == plain && first != empty ->
+      let { amount; owner; nudge; _ } = (Waiters.head first).arg in
+      let is_alike = amount = request.amount && owner == Holders.unknown in
+      if is_alike && not (Nudge.is_due nudge) then
+        state 0 (Waiters.tail first) plain
+      else s
+  | Free | Held | State _ -> s
 
 let rec serve s : _ Step.t =
-  if not (Waiters.is_empty s.first) then
-    serve_head s s.first (Waiters.tail s.first) s.rare
-  else if not (Waiters.is_empty s.rare.second) then
-    let second = Waiters.tail s.rare.second in
-    serve_head s s.rare.second s.first (rarely { s.rare with second })
+  let first = first_of s and rare = rare_of s in
+  if first != empty then serve_head s first (Waiters.tail first) rare
+  else if not (Waiters.is_empty rare.second) then
+    let second = Waiters.tail rare.second in
+    serve_head s rare.second first (rarely { rare with second })
   else Return (s, ())
 
 (* [first] and [rare] belong to the state without the head of [waiters]. *)
 and serve_head s waiters first rare =
   let w = Waiters.head waiters in
-  let amount = w.arg.amount and surplus = s.free - rare.promised in
+  let free = free_of s in
+  let amount = w.arg.amount and surplus = free - rare.promised in
   if not (Waiter.is_live w) then
     (* a withdrawn waiter must not block those behind it *)
-    Become (state s.free first rare, then_serve)
+    Become (state free first rare, then_serve)
   else if amount > surplus then Return (s, ())
   else if is_to_be_nudged w.arg rare then
     Hand_over
       {
-        state = state s.free first (nudged w.arg rare);
+        state = state free first (nudged w.arg rare);
         waiter = w;
         outcome = Nudge.outcome;
         accepted = then_serve;
@@ -260,7 +255,7 @@ and serve_head s waiters first rare =
   else
     Hand_over
       {
-        state = state (s.free - amount) first (and_known w.arg rare);
+        state = state (free - amount) first (and_known w.arg rare);
         waiter = w;
         outcome = Ok ();
         accepted = then_serve;
@@ -273,20 +268,22 @@ and serve_head s waiters first rare =
    holders as a repeated one needs them: all permits are given, or no holder is known. *)
 and give request s : _ Step.t =
   let state = passed request s in
-  if state != s then hand_to (Waiters.head s.first) state
+  if state != s then hand_to (Waiters.head (first_of s)) state
   else give_and_serve request s
 
 and[@inline never] give_and_serve request s : _ Step.t =
-  if Waiters.is_empty s.first then serve (freed request s)
+  let first = first_of s and free = free_of s in
+  if Waiters.is_empty first then serve (freed request s)
   else
-    let w = Waiters.head s.first and rare = without_known request s.rare in
+    let w = Waiters.head first and rare = without_known request (rare_of s) in
     if
       w.arg.amount = request.amount
-      && s.free = rare.promised
-      && (request.amount = all || are_unknown w.arg s.rare)
+      && free = rare.promised
+      && (request.amount = all
+         || (w.arg.owner == Holders.unknown && rare == rare_of s))
       && Waiter.is_live w
       && not (is_to_be_nudged w.arg rare)
-    then hand_to w (state s.free (Waiters.tail s.first) (and_known w.arg rare))
+    then hand_to w (state free (Waiters.tail first) (and_known w.arg rare))
     else serve (freed request s)
 
 and hand_to waiter state : _ Step.t =
@@ -294,24 +291,26 @@ and hand_to waiter state : _ Step.t =
   Hand_over { state; waiter; outcome = Ok (); accepted; refused }
 
 and give_part amount s : _ Step.t =
-  serve (state (s.free + amount) s.first s.rare)
+  serve (state (free_of s + amount) (first_of s) (rare_of s))
 
 and give_up request s : _ Step.t =
-  serve (state s.free s.first (less_promised request s.rare))
+  serve (state (free_of s) (first_of s) (less_promised request (rare_of s)))
 
 and then_serve = Step.Then serve
 
 (* --- The waiters ---------------------------------------------------------- *)
 
-let queue change (w : (request, unit) Waiter.t) { free; first; rare } =
+let queue_in change (w : (request, unit) Waiter.t) s rare =
   if w.arg.aside then
-    state free first (rarely { rare with second = change rare.second w })
-  else with_first free (change first w) rare
+    let rare = rarely { rare with second = change rare.second w } in
+    state (free_of s) (first_of s) rare
+  else state (free_of s) (change (first_of s) w) rare
 
-(* The task was nudged, but comes in vain. It waits again, so it is no longer counted in
-   [promised]. *)
+let queue change w s = queue_in change w s (rare_of s)
+
+(* The nudged task came in vain, and waits again, so [promised] no longer counts it. *)
 let queue_first (w : (request, unit) Waiter.t) s =
-  queue Waiters.push_first w { s with rare = less_promised w.arg s.rare }
+  queue_in Waiters.push_first w s (less_promised w.arg (rare_of s))
 
 type 't waiting = ('t, request, unit) Nudge.waiting
 
@@ -336,4 +335,4 @@ let waiting ?(left = then_serve) word (operation : _ Operation.t) : _ waiting =
 
 let waiters t =
   let s = Atomic.get t in
-  Waiters.length s.first + Waiters.length s.rare.second
+  Waiters.length (first_of s) + Waiters.length (rare_of s).second

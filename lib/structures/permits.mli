@@ -36,11 +36,16 @@ type rare = private {
 }
 (** Fields that are empty in most states. *)
 
-type state = private {
-  free : int;  (** The number of free permits. *)
-  first : waiters;
-  rare : rare;
-}
+(** [Free] and [Held] are those of a lock for which no task waits, and whose
+    holder isn't known. *)
+type state = private
+  | Free
+  | Held
+  | State of { free : int; first : waiters; rare : rare }
+
+val free_of : state -> int
+val first_of : state -> waiters
+val rare_of : state -> rare
 
 type t = state Atomic.t
 

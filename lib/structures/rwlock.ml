@@ -38,9 +38,9 @@ let create_in_order ?name ?prefer () = made ?name ~in_order:true prefer
 
 (* --- Steps ---------------------------------------------------------------- *)
 
-let is_held (s : Permits.state) = function
-  | Read -> s.free > 0 && s.free < Permits.all
-  | Write -> s.free = 0
+let is_held s = function
+  | Read -> Permits.free_of s > 0 && Permits.free_of s < Permits.all
+  | Write -> Permits.free_of s = 0
 
 let not_permitted = function
   | Read -> Sys_error "Rwlock.read_unlock: no task holds the lock to read"
@@ -67,11 +67,13 @@ let downgrade_step () s : _ Step.t =
 (* --- The waiters and the holders ------------------------------------------ *)
 
 (* The number of tasks that hold the lock. A writer has all permits, but is one task. *)
-let count (s : Permits.state) = if s.free = 0 then 1 else Permits.all - s.free
+let count s =
+  let free = Permits.free_of s in
+  if free = 0 then 1 else Permits.all - free
 
 let holders t =
   let s = Atomic.get t.state in
-  Holders.all ~count:(count s) s.rare.known
+  Holders.all ~count:(count s) (Permits.rare_of s).known
 
 let locking name =
   Permits.waiting word { Operation.default with name; spin = Before; holders }
@@ -87,7 +89,7 @@ let waiting = function Read -> reading | Write -> writing
    else has to be done. *)
 let[@inline] read_unlocked state _ =
   let s = Atomic.get state in
-  let n = Permits.all - s.Permits.free in
+  let n = Permits.all - Permits.free_of s in
   n > 0 && n <= Permits.few
   && s == Permits.few_taken n
   && Atomic.compare_and_set state s (Permits.few_taken (n - 1))
@@ -102,7 +104,8 @@ let[@inline] ended state request =
 let[@inline] by owner (request : Permits.request) =
   if owner == Holders.unknown then request else { request with owner }
 
-let known_as caller t = Holders.own caller (Atomic.get t.state).rare.known
+let known_as caller t =
+  Holders.own caller (Permits.rare_of (Atomic.get t.state)).known
 
 let[@inline never] unlock_slowly t request =
   let caller = Holders.caller () in
@@ -128,7 +131,7 @@ let downgrade t =
 
 let[@inline] read_locked state =
   let s = Atomic.get state in
-  let n = Permits.all - s.Permits.free in
+  let n = Permits.all - Permits.free_of s in
   n < Permits.few
   && s == Permits.few_taken n
   && Atomic.compare_and_set state s (Permits.few_taken (n + 1))

@@ -8,9 +8,12 @@ let kind = "semaphore"
 (* The capacity is known if holders were known when the semaphore was made. A program may
    release more than that. *)
 let figures t =
-  let { Permits.free; rare; _ } = Atomic.get t in
-  if rare.capacity < 0 then []
-  else [ Observer.Used (Int.max 0 (rare.capacity - free)); Limit rare.capacity ]
+  let s = Atomic.get t in
+  let { Permits.capacity; _ } = Permits.rare_of s in
+  if capacity < 0 then []
+  else
+    let used = Int.max 0 (capacity - Permits.free_of s) in
+    [ Observer.Used used; Limit capacity ]
 
 let made ?in_order n =
   let capacity = if Holders.are_known () then Some n else None in
@@ -25,36 +28,39 @@ let overflow = Sys_error "Semaphore.Counting.release: overflow"
 let overflow_n = Sys_error "Semaphore.Counting.release_n: overflow"
 
 let release_counting () (s : Permits.state) : _ Step.t =
-  if s.free = Permits.all then Raise overflow else Permits.give one s
+  if Permits.free_of s = Permits.all then Raise overflow else Permits.give one s
 
 (* Unbroken, because the permits have to be released. So the step itself makes the request,
    and not the caller before. *)
 let release_several n (s : Permits.state) : _ Step.t =
-  if n > Permits.all - s.free then Raise overflow_n
+  if n > Permits.all - Permits.free_of s then Raise overflow_n
   else Permits.give (Permits.request n) s
 
 let release_binary () (s : Permits.state) : _ Step.t =
-  if s.free > 0 then Return (s, ()) else Permits.give one s
+  if Permits.free_of s > 0 then Return (s, ()) else Permits.give one s
 
 (* For a bracket whose task is known. *)
 let release_held request (s : Permits.state) : _ Step.t =
-  if request.Permits.amount > Permits.all - s.free then Raise overflow_n
+  if request.Permits.amount > Permits.all - Permits.free_of s then
+    Raise overflow_n
   else Permits.give request s
 
 (* If another task has released meanwhile, it has removed this holder too. *)
 let release_held_binary request (s : Permits.state) : _ Step.t =
-  if s.free > 0 then Return (s, ()) else Permits.give request s
+  if Permits.free_of s > 0 then Return (s, ()) else Permits.give request s
 
 (* --- The waiters and the holders ------------------------------------------ *)
 
 (* Only brackets have holders, because any task may release what another one has acquired. The
    other permits have holders that aren't known, so there is no cycle while one is out. *)
 let holders t =
-  let { Permits.free; rare; _ } = Atomic.get t in
+  let s = Atomic.get t in
+  let rare = Permits.rare_of s in
   if List.is_empty rare.known then []
-  else Holders.all ~count:(rare.capacity - free) rare.known
+  else Holders.all ~count:(rare.capacity - Permits.free_of s) rare.known
 
-let permits t = Printf.sprintf "%d permits left" (Atomic.get t).Permits.free
+let permits t =
+  Printf.sprintf "%d permits left" (Permits.free_of (Atomic.get t))
 
 let acquiring_by name =
   Permits.waiting Fun.id
@@ -80,7 +86,7 @@ let acquiring_binary =
    [false] if the state is another one, and has then done nothing. *)
 let[@inline] released_now t =
   let s = Atomic.get t in
-  let n = s.Permits.free in
+  let n = Permits.free_of s in
   n < Permits.few
   && s == Permits.few_free n
   && Atomic.compare_and_set t s (Permits.few_free (n + 1))
@@ -90,7 +96,7 @@ let[@inline never] acquire_slowly t =
 
 let[@inline] try_acquire t =
   let s = Atomic.get t in
-  let n = s.Permits.free in
+  let n = Permits.free_of s in
   n > 0
   && (n <= Permits.few
       && s == Permits.few_free n
@@ -131,7 +137,7 @@ let[@inline never] try_with_known release t n f =
 
 (* The capacity says whether all permits are in brackets that are known. *)
 let are_holders_known t =
-  Holders.are_known () && (Atomic.get t).Permits.rare.capacity >= 0
+  Holders.are_known () && (Permits.rare_of (Atomic.get t)).capacity >= 0
 
 (* For a bracket, while holders matter. *)
 let[@inline never] with_noted waiting release t n ~otherwise f =
@@ -217,7 +223,7 @@ module Counting = struct
       Some (Step.within ~fast:never_fast t release_several n f)
     else None
 
-  let get_value t = (Atomic.get t).Permits.free
+  let get_value t = Permits.free_of (Atomic.get t)
   let waiters = Permits.waiters
 end
 

@@ -26,8 +26,9 @@ let channel c =
   | Open (senders, receivers) -> got (live senders) ^ "/" ^ got (live receivers)
 
 let lock m =
-  let { Permits.free; first; rare } = Atomic.get m in
-  if rare.promised > 0 then "nudged"
+  let s = Atomic.get m in
+  let free = Permits.free_of s and first = Permits.first_of s in
+  if (Permits.rare_of s).promised > 0 then "nudged"
   else if free > 0 then "unlocked"
   else if Waiters.is_empty first then "locked"
   else "locked?" ^ got (live first)

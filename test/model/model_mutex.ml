@@ -70,8 +70,9 @@ let check_owner owner owners =
 
 let at_rest mutex actors () =
   let owners = List.filter (fun a -> a.result = "has") actors in
-  let { Permits.free; first; rare } = Atomic.get mutex in
-  if rare.promised > 0 then failwith "nudged at rest";
+  let s = Atomic.get mutex in
+  let free = Permits.free_of s and first = Permits.first_of s in
+  if (Permits.rare_of s).promised > 0 then failwith "nudged at rest";
   all_queued actors [ live first ];
   if free > 0 && live first > 0 then
     failwith "a task waits that could have the lock";

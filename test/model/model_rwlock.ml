@@ -60,13 +60,15 @@ let writer = -1
    outcomes show that no task waits that could have it. *)
 let at_rest t actors () =
   let s = Atomic.get t.Rwlock.state in
-  if s.rare.promised > 0 then failwith "nudged at rest";
-  let first = live s.first and second = live s.rare.second in
+  let rare = Permits.rare_of s in
+  if rare.promised > 0 then failwith "nudged at rest";
+  let first = live (Permits.first_of s) and second = live rare.second in
   all_queued actors [ first; second ];
   if first + second = 0 && Rwlock.waiters t > 0 then
     failwith "waiters <> 0 at rest";
   let holders = List.length (List.filter (fun a -> a.result = "has") actors) in
-  let held = if s.free = 0 then writer else Permits.all - s.free in
+  let free = Permits.free_of s in
+  let held = if free = 0 then writer else Permits.all - free in
   if held = writer then
     begin if holders > 1 then failwith "a task has the lock beside a writer"
     end

@@ -40,8 +40,9 @@ let release_twice t =
 let release_binary t = Do (fun () -> Semaphore.Binary.release t)
 
 let at_rest t actors () =
-  let { Permits.free; first; rare } = Atomic.get t in
-  if rare.promised > 0 then failwith "nudged at rest";
+  let s = Atomic.get t in
+  let free = Permits.free_of s and first = Permits.first_of s in
+  if (Permits.rare_of s).promised > 0 then failwith "nudged at rest";
   all_queued actors [ live first ];
   if live first > 0 && free >= (Waiters.head first).arg.amount then
     failwith "a task waits that could be served";

@@ -112,11 +112,10 @@ let real (module Lock : Lock) description how ~log =
     in
     enlist waiters operation unit t (request mode sleep) number
   and look () =
-    let { Permits.free; rare = { promised; overtaken; _ }; _ } =
-      Atomic.get word
-    in
-    Printf.sprintf "%d free, %d promised, %d overtaken, %d wait" free promised
-      overtaken (Permits.waiters word)
+    let state = Atomic.get word in
+    let { Permits.promised; overtaken; _ } = Permits.rare_of state in
+    Printf.sprintf "%d free, %d promised, %d overtaken, %d wait"
+      (Permits.free_of state) promised overtaken (Permits.waiters word)
   in
   { act; enlist; withdraw = withdraw waiters; look }
 
