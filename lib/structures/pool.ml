@@ -404,7 +404,11 @@ let[@inline] take operation t holder =
 let[@inline] gives_back t item = Holders.gives_back ~kind t item.holder
 
 let[@inline] lend t f item =
-  match Holding.measured ~kind t ~holder:(fun _ -> item.holder) f item.v with
+  match
+    if Observer.measures () then
+      Holding.measured ~kind t ~holder:(fun _ -> item.holder) f item.v
+    else f item.v
+  with
   | result ->
       put_back t item;
       result
