@@ -365,9 +365,10 @@ let measure_debugged env program turns ~seconds =
       "waits";
       "sigquit,slow=30";
       "stall=5";
+      "metrics";
+      "trace";
       "strict";
       "leaks";
-      "trace";
     ]
 
 open Cmdliner
