@@ -53,7 +53,7 @@
     Names should be few, such as ["jobs"], and not made for each request. At
     most 1,000 pairs of an operation and a name are kept, and as many for
     holders. The rest is counted under the name ["(others)"], and the first
-    {!snapshot} afterwards says so on the standard error.
+    {!val-snapshot} afterwards says so on the standard error.
 
     No function of this module suspends. All are safe from any domain and
     thread.

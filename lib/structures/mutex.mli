@@ -132,7 +132,7 @@ val not_permitted : exn
 val owners : t -> Holder.t list
 
 val gives_back : t -> unit
-(** {!Holders.gives_back} of the owner. *)
+(** [Holders.gives_back] of the owner. *)
 
 val try_release : t -> bool
 (** [try_release t] unlocks [t] if no task waits for it and waits are not kept.
