@@ -188,12 +188,22 @@ let details () =
   shows t "the lock" (fun lines ->
       has "Mutex.lock \"lock\"" lines && has "Mailbox.take" lines);
   Check.yes "keys come at once" (has_mode t = (false, false));
-  press t "r\r";
+  press t "r";
+  shows t "the lock first" (fun lines ->
+      match List.nth_opt lines 2 with
+      | Some line -> Check.contains line "Mutex.lock" && line.[0] = '>'
+      | None -> false);
+  press t "\r";
   shows t "who has woken tasks there" (fun lines ->
       has "Woken by, times:" lines && not (has "Mailbox.take" lines));
   press t "\027";
   shows t "the structures" (has "Mailbox.take");
-  press t "w\r";
+  press t "w";
+  shows t "the letters first" (fun lines ->
+      match List.nth_opt lines 2 with
+      | Some line -> Check.contains line "Mailbox.take" && line.[0] = '>'
+      | None -> false);
+  press t "\r";
   shows t "the waiting tasks" (fun lines ->
       has "TASK" lines
       && List.length
