@@ -25,7 +25,10 @@ type mvar_role =
   | Holder
   | Putter
   | Asleep of mvar_role  (** Waits in a thread that sleeps. *)
-  | Nudged  (** Was nudged and comes back to hold the value. *)
+  | Nudged
+      (** Was nudged and comes back to hold the value. While no task is nudged,
+          it is an [Asleep Holder] instead, because a line knows of one nudged
+          task only. *)
 
 let rec request role : Mvar.request =
   let came nudge = { Mvar.to_hold with nudge } in
@@ -42,6 +45,10 @@ let real_mvar ~in_order how ~log =
   and waiters = waiters log in
   let use role = perform how t Mvar.use (request role) in
   let is_held () = match Atomic.get t with Mvar.Held _ -> true | _ -> false in
+  let is_any_nudged () =
+    let (Empty line | Full (_, _, line) | Held { line; _ }) = Atomic.get t in
+    Mvar.is_coming line
+  in
   let may_take () =
     match Mvar.use Mvar.to_take (Atomic.get t) with Wait -> false | _ -> true
   in
@@ -76,6 +83,9 @@ let real_mvar ~in_order how ~log =
   and enlist role number answer =
     match role with
     | Putter -> enlist waiters Mvar.putting unit t number number answer
+    | Nudged when not (is_any_nudged ()) ->
+        let request = request (Asleep Holder) in
+        enlist waiters Mvar.taking int t request number answer
     | Nudged ->
         let operation = Nudge.operation_again Mvar.swapping in
         enlist waiters operation int t (request role) number answer
@@ -184,6 +194,9 @@ let expected_mvar ~in_order ~log =
     | Give_up, _ -> unit (give_up ())
     | Pass, _ -> unit (late := true)
   and enlist role number answer =
+    let role =
+      match role with Nudged when !overtaken < 0 -> Asleep Holder | _ -> role
+    in
     let w = { role; number; answer } in
     let come q =
       q := !q @ [ w ];
@@ -195,7 +208,7 @@ let expected_mvar ~in_order ~log =
     | (Reader | Asleep Reader), Full _ -> false
     | _, Full _ when has_turn role -> false
     | Nudged, _ ->
-        if !overtaken >= 0 then in_vain := Some !overtaken;
+        in_vain := Some !overtaken;
         overtaken := -1;
         takers := w :: !takers;
         true
