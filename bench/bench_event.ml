@@ -137,7 +137,9 @@ let swap_serial =
 let group =
   {
     name = "event";
-    doc = "events: sync, select and timeouts, against Eio, Lwt, Stdlib and Go";
+    doc =
+      "events, and what waits a limited time or tries again, against Eio, Lwt, \
+       Stdlib and Go";
     comparisons =
       beside [ sync_serial ] @ [ sync_parallel ] @ Bench_select.comparisons
       @ beside [ swap_serial ] @ Bench_timeout.comparisons;

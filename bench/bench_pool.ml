@@ -7,22 +7,32 @@ let use_concord pool n =
     Concord.Pool.use pool ignore
   done
 
+let obtain_concord pool n =
+  for _ = 1 to n do
+    Concord.Pool.give_back ~keep:true (Concord.Pool.obtain pool)
+  done
+
 let use_eio pool n =
   for _ = 1 to n do
     Eio.Pool.use pool ignore
   done
 
-let free_concord host n =
-  Host.alone host (use_concord (Concord.Pool.create 4 ignore)) n
+let free_concord work host n =
+  Host.alone host (work (Concord.Pool.create 4 ignore)) n
 
 let free_eio n = Host.alone Host.eio (use_eio (Eio.Pool.create 4 ignore)) n
 
 let pool_free =
   let case = "pool-free" in
   {
-    title = "using a resource of a pool that nobody else uses, 1 domain";
+    title =
+      "using a resource of a pool that nobody else uses, by one function \
+       (concord) or a lease (concord-lease), 1 domain";
     baseline = row ~case ~impl:"eio" ~host:"eio" (Time free_eio);
-    others = Ours.rows ~case Ours.one_task free_concord;
+    others =
+      Ours.rows ~case Ours.one_task (free_concord use_concord)
+      @ Ours.rows ~impl:"concord-lease" ~case Ours.one_task
+          (free_concord obtain_concord);
   }
 
 (* --- Others wait -------------------------------------------------------------- *)
@@ -30,17 +40,23 @@ let pool_free =
 let resources = 3
 let tasks = 10
 
-let contended_concord host ~yield n =
+let contended_concord use (host, yield) n =
   let pool = Concord.Pool.create resources ignore in
   let rec work another =
     if
-      Concord.Pool.use pool (fun () ->
+      use pool (fun () ->
           let again = another () in
           if again then yield ();
           again)
     then work another
   in
   Host.crew host ~tasks ~hold:ignore ~free:ignore work n
+
+let by_lease pool f =
+  let lease = Concord.Pool.obtain pool in
+  let v = f (Concord.Pool.value lease) in
+  Concord.Pool.give_back ~keep:true lease;
+  v
 
 let contended_eio n =
   let pool = Eio.Pool.create resources ignore in
@@ -77,44 +93,37 @@ let pool_contended =
   {
     title =
       Printf.sprintf
-        "using a resource and yielding meanwhile, by one of %d tasks with %d \
+        "using a resource, by one function (concord) or a lease \
+         (concord-lease), and yielding meanwhile, by one of %d tasks with %d \
          resources, 1 domain"
         tasks resources;
     baseline = row ~case ~impl:"eio" ~host:"eio" (Time contended_eio);
     others =
-      [
-        row ~case ~impl:"concord" ~host:"fifo"
-          (Time (contended_concord Host.fifo ~yield:Concord_fifo.yield));
-        row ~case ~impl:"concord" ~host:"eio"
-          (Time (contended_concord Host.eio ~yield:Eio.Fiber.yield));
-        row ~case ~impl:"lwt" ~host:"lwt" (Time contended_lwt);
-        row ~case ~impl:"concord" ~host:"lwt" (Time contended_concord_lwt);
-      ];
+      Ours.rows ~case Ours.yielding (contended_concord Concord.Pool.use)
+      @ Ours.rows ~impl:"concord-lease" ~case Ours.yielding
+          (contended_concord by_lease)
+      @ [
+          row ~case ~impl:"lwt" ~host:"lwt" (Time contended_lwt);
+          row ~case ~impl:"concord" ~host:"lwt" (Time contended_concord_lwt);
+        ];
   }
 
 (* --- In Lwt -------------------------------------------------------------------- *)
 
 let free_lwt n =
   let pool = Lwt_pool.create 4 Lwt.return in
-  Lwt_main.run (Host.lwt_times n (fun () -> Lwt_pool.use pool Lwt.return))
+  Host.alone_lwt (fun () -> Lwt_pool.use pool Lwt.return) n
 
 let free_concord_lwt n =
   let pool = Concord.Pool.create 4 ignore in
-  Lwt_main.run
-    (Host.lwt_times n (fun () -> Concord_lwt.Pool.use pool Lwt.return))
-
-let timed work n =
-  let start = Meter.now () in
-  work n;
-  Meter.ns_since start
+  Host.alone_lwt (fun () -> Concord_lwt.Pool.use pool Lwt.return) n
 
 let pool_lwt =
   let case = "pool-lwt" in
   {
     title = "using a resource of a pool that nobody else uses, a task of Lwt";
-    baseline = row ~case ~impl:"lwt" ~host:"lwt" (Time (timed free_lwt));
-    others =
-      [ row ~case ~impl:"concord" ~host:"lwt" (Time (timed free_concord_lwt)) ];
+    baseline = row ~case ~impl:"lwt" ~host:"lwt" (Time free_lwt);
+    others = [ row ~case ~impl:"concord" ~host:"lwt" (Time free_concord_lwt) ];
   }
 
 let comparisons = beside [ pool_free; pool_contended; pool_lwt ]

@@ -67,6 +67,67 @@ let timeout_pending =
       @ [ row ~case ~impl:"lwt" ~host:"lwt" (Time pending_lwt); go case ];
   }
 
+(* --- Around a function --- *)
+
+let times f n =
+  for _ = 1 to n do
+    f ()
+  done
+
+let function_concord within (host, yield) n =
+  let call () = Passing.in_time (within long_s yield) in
+  Host.alone host (times call) n
+
+let function_eio n =
+  in_eio (fun host timeout ->
+      let call () = Eio.Time.Timeout.run_exn (timeout long_s) Eio.Fiber.yield in
+      Host.alone host (times call) n)
+
+let function_lwt =
+  Host.alone_lwt (fun () -> Lwt_unix.with_timeout long_s Lwt.pause)
+
+let timeout_function =
+  let case = "timeout-function" in
+  {
+    title =
+      Printf.sprintf
+        "a function that yields, with a timeout (concord) or a deadline \
+         (concord-deadline) of %.0f s that never passes, 1 domain"
+        long_s;
+    baseline = row ~case ~impl:"eio" ~host:"eio" (Time function_eio);
+    others =
+      Ours.rows ~case Ours.yielding
+        (function_concord Concord.Tasks.with_timeout)
+      @ Ours.rows ~impl:"concord-deadline" ~case Ours.yielding
+          (function_concord Concord.Tasks.with_deadline)
+      @ [ row ~case ~impl:"lwt" ~host:"lwt" (Time function_lwt) ];
+  }
+
+(* --- Attempts --- *)
+
+let attempts =
+  let case = "attempts" in
+  let rows impl call =
+    Ours.rows ~impl ~case Ours.yielding (fun (host, yield) ->
+        Host.alone host (times (fun () -> call yield)))
+  in
+  let bare attempt = attempt ()
+  and retry attempt = Concord.Tasks.retry attempt
+  and hedge attempt = Concord.Tasks.hedge [ attempt; attempt ] in
+  let all =
+    rows "bare" bare @ rows "concord-retry" retry @ rows "concord-hedge" hedge
+  in
+  {
+    title =
+      "a function that yields and succeeds, called (bare), tried again if it \
+       fails (concord-retry), and with another one in reserve (concord-hedge), \
+       1 domain";
+    baseline = List.hd all;
+    others = List.tl all;
+  }
+
+(* --- Many --- *)
+
 let waiters = 100_000
 let very_long_s = 60.
 
@@ -123,4 +184,5 @@ let timeouts_100000 =
       ];
   }
 
-let comparisons = beside [ timeout_pending ] @ [ timeouts_100000 ]
+let comparisons =
+  beside [ timeout_pending; timeout_function; attempts ] @ [ timeouts_100000 ]

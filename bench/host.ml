@@ -153,6 +153,21 @@ let crew_lwt ~tasks ~hold ~free work n =
          Lwt.join all));
   finish crew ~tasks
 
+let lwt_times n f =
+  let left = ref n in
+  let rec loop () =
+    if !left = 0 then Lwt.return_unit
+    else (
+      decr left;
+      Lwt.bind (f ()) loop)
+  in
+  loop ()
+
+let alone_lwt f n =
+  let start = Meter.now () in
+  Lwt_main.run (lwt_times n f);
+  Meter.ns_since start
+
 let growth host ~wait ~wake n =
   let woken = ref 0 in
   let task () =
@@ -172,13 +187,3 @@ let growth host ~wait ~wake n =
   in
   check "tasks that ended" n !woken;
   bytes
-
-let lwt_times n f =
-  let left = ref n in
-  let rec loop () =
-    if !left = 0 then Lwt.return_unit
-    else (
-      decr left;
-      Lwt.bind (f ()) loop)
-  in
-  loop ()

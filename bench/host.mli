@@ -33,6 +33,9 @@ val serial_lwt :
 val alone : t -> (int -> unit) -> int -> float
 (** [alone host work n] runs [work n] in the only task. *)
 
+val alone_lwt : (unit -> unit Lwt.t) -> int -> float
+(** [alone_lwt f n] calls [f] [n] times, one after the other, in Lwt. *)
+
 val meeting : int
 (** {!parallel} and {!both} begin with this number of messages, or of operations
     on each side, before they read the clock. *)

@@ -12,10 +12,11 @@ let take box n =
   done;
   !sum
 
-let before seconds event =
-  match Event.sync_before seconds event with
+let in_time = function
   | Some v -> v
   | None -> failwith "a timeout passed, but it should never pass"
+
+let before seconds event = in_time (Event.sync_before seconds event)
 
 let take_before seconds box n =
   let sum = ref 0 in

@@ -13,6 +13,9 @@ val take_before : float -> int Mvar.t -> int -> int
 val before : float -> 'a Event.t -> 'a
 (** Waits for one event with such a timeout. *)
 
+val in_time : 'a option -> 'a
+(** Fails if such a timeout has passed. *)
+
 val channels : int -> 'a Channel.t array
 
 val send : int Channel.t array -> int -> unit

@@ -327,9 +327,14 @@ These rows are measured:
   structures pool-free concord fifo ns
   structures pool-free concord eio ns
   structures pool-free concord domain ns
+  structures pool-free concord-lease fifo ns
+  structures pool-free concord-lease eio ns
+  structures pool-free concord-lease domain ns
   structures pool-contended eio eio ns
   structures pool-contended concord fifo ns
   structures pool-contended concord eio ns
+  structures pool-contended concord-lease fifo ns
+  structures pool-contended concord-lease eio ns
   structures pool-contended lwt lwt ns
   structures pool-contended concord lwt ns
   structures pool-lwt lwt lwt ns
@@ -381,6 +386,18 @@ These rows are measured:
   event timeout-pending concord fifo ns
   event timeout-pending concord eio ns
   event timeout-pending lwt lwt ns
+  event timeout-function eio eio ns
+  event timeout-function concord fifo ns
+  event timeout-function concord eio ns
+  event timeout-function concord-deadline fifo ns
+  event timeout-function concord-deadline eio ns
+  event timeout-function lwt lwt ns
+  event attempts bare fifo ns
+  event attempts bare eio ns
+  event attempts concord-retry fifo ns
+  event attempts concord-retry eio ns
+  event attempts concord-hedge fifo ns
+  event attempts concord-hedge eio ns
   event timeouts-100000 eio eio bytes
   event timeouts-100000 concord fifo bytes
   event timeouts-100000 concord eio bytes
@@ -1078,12 +1095,14 @@ Each comparison beside an idle domain has the rows of the plain comparison. Thes
   effect b-c
   effect c-d
   effect d-e
+  event attempts
   event loop-ready
   event loop-serial
   event select4-ready
   event select4-serial
   event swap-serial
   event sync-serial
+  event timeout-function
   event timeout-pending
   generator tree
   lazy first-force
