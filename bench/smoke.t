@@ -87,18 +87,23 @@ These rows are measured:
   search search eio executor-pool ms
   debug message concord fifo ns
   debug message concord-waits fifo ns
+  debug message concord-metrics fifo ns
   debug message concord-trace fifo ns
   debug message concord eio ns
   debug message concord-waits eio ns
+  debug message concord-metrics eio ns
   debug message concord-trace eio ns
   debug message concord thread ns
   debug message concord-waits thread ns
+  debug message concord-metrics thread ns
   debug message concord-trace thread ns
   debug mutex-free concord fifo ns
   debug mutex-free concord-waits fifo ns
+  debug mutex-free concord-metrics fifo ns
   debug mutex-free concord-trace fifo ns
   debug fork-join concord fifo ns
   debug fork-join concord-waits fifo ns
+  debug fork-join concord-metrics fifo ns
   debug fork-join concord-trace fifo ns
   suspend perform stdlib stdlib ns
   suspend suspend concord fifo ns
