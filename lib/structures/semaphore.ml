@@ -132,6 +132,7 @@ let[@inline never] try_with_known release t n f =
         { (Permits.request n) with owner = Holders.ending Alone by }
       in
       if attempt_several t request then
+        let f = Holding.measured ~kind t ~holder:(fun _ -> request.owner) f in
         Some (Step.within ~fast:never_fast t release request f)
       else None)
 

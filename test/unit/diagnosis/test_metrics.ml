@@ -196,10 +196,13 @@ let boxes () =
           (n + 1, ()));
       failing (fun () -> Mvar.modify box fails));
   let semaphore = Debug.named "permits" (Semaphore.Counting.make 3) in
-  held "semaphore" "permits" 1 (fun () ->
+  held "semaphore" "permits" 2 (fun () ->
       Semaphore.Counting.with_permits semaphore 2 (fun () ->
           is "semaphore" "permits" [ None; None; Some 2; Some 3 ];
-          lasts 0.002))
+          lasts 0.002);
+      yes "a permit is free"
+        (Semaphore.Counting.try_with_permit semaphore (fun () -> lasts 0.002)
+        = Some ()))
 
 let pools () =
   let pool = Pool.create ~name:"connections" 2 (fun () -> ()) in
