@@ -17,6 +17,7 @@ let top = Run ("test/trace/test_top.ml", "\"top\"; string_of_int pid")
 let attach = Run ("test/trace/command.t", "--pid $process")
 let demo = Run ("examples/fib_server/demo/demo.t", "demo.exe")
 let sigquit = Run ("doc/diagnosis/dune", "./withdrawn.exe sigquit")
+let upstream = Run ("bench/upstream/try.t", "try domainslib")
 let followed = Run ("test/outside/followed.t/run.t", "dune exec ./")
 
 let table =
@@ -113,6 +114,9 @@ let table =
       [
         ( "./dev test test_eio_host_unlinked test_pool_host",
           Not "these are tests themselves" );
+        ("./dev exec bench/upstream/try domainslib ~/domainslib", upstream);
+        ( "./dev exec bench/upstream/try --unpatched domainslib ~/domainslib",
+          upstream );
       ] );
     ( "examples/drivers/README.md",
       [ ("./dev test test_drivers", Not "it is a test itself") ] );
