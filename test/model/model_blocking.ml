@@ -24,7 +24,7 @@ let check name ?(ends = false) ?(most = 2) ?(fail = 0) ?(busy = false)
     let f () = c.runs <- c.runs + 1 in
     match Blocking.start pool ~signals:false ~drop:ignore f with
     | promise, _ -> c.promise <- Some promise
-    | exception Failure _ -> c.raised <- true
+    | exception Sys_error _ -> c.raised <- true
   in
   let new_call () = { runs = 0; promise = None; raised = false } in
   let first = if busy then [ new_call () ] else [] in
@@ -58,7 +58,7 @@ let check name ?(ends = false) ?(most = 2) ?(fail = 0) ?(busy = false)
       let describe c =
         match (c.runs, Option.map Promise.peek c.promise) with
         | 1, Some (Some (Ok ())) -> "ran"
-        | 0, Some (Some (Error (Failure _))) -> "failed"
+        | 0, Some (Some (Error (Sys_error _))) -> "failed"
         | 0, None when c.raised -> "raised"
         | _ -> failwith "a call was lost"
       in
