@@ -1,7 +1,8 @@
 (* Figures 8 and 9 of "Effectively Composing Concurrency Libraries". Requests for a Fibonacci
    number are due at a constant rate, even if earlier requests have not been answered, and the
-   server works on all of them at once. (The server of the paper's own benchmark serves one
-   request at a time.) Each sample has a new server, because an overloaded server has work
+   server works on all of them at once. As many small requests are due beside them, because the
+   paper is about a server that computes and still answers these. (The server of the paper's own
+   benchmark serves one request at a time.) Each sample has a new server, because an overloaded server has work
    left. Starting the server, the load, and stopping it have time limits. Their sum is less
    than a worker's limit, so no server is left behind. *)
 
@@ -59,6 +60,9 @@ let connections = 200
 (* A percentile is computed from at least this number of latencies. *)
 let fewest = 10.
 
+(* It computes nothing. A server that blocks its domain while it computes answers it late. *)
+let small = "/ping"
+
 (* The number of requests is whole. If it is small, a fraction of a request would make some
    percent. *)
 let answers variant ~domains ~crowd ~seconds ~rate =
@@ -75,12 +79,18 @@ let answers variant ~domains ~crowd ~seconds ~rate =
       ~connections:(Int.min crowd connections)
       ~warm_up:(time_of (0.2 *. rate *. seconds))
       ~seconds
-      [ { path; rate } ]
+      [ { path; rate }; { path = small; rate } ]
   in
   match results with
-  | [ { failures = []; per_second; latency; _ } ] ->
-      [ per_second; 1e3 *. latency 0.9 ]
-  | { failures = failure :: _; _ } :: _ -> failwith failure
+  | [ large; beside ] -> (
+      match large.failures @ beside.failures with
+      | [] ->
+          [
+            large.per_second;
+            1e3 *. large.latency 0.9;
+            1e3 *. beside.latency 0.9;
+          ]
+      | failure :: _ -> failwith failure)
   | _ -> assert false (* one result for one stream *)
 
 (* --- Rows --- *)
@@ -173,6 +183,10 @@ let figures =
   [
     ("throughput-", "requests answered", Figure.throughput, 0);
     ("p90-", "p90 of the time since a request was due", Figure.latency, 1);
+    ( "small-p90-",
+      "p90 of the time since a small request was due, beside the others",
+      Figure.latency,
+      2 );
   ]
 
 let group_for machine domains =

@@ -189,13 +189,28 @@ let compare_files = function
       if Compare.has_regression changes then exit regression
   | _ -> stop ~code:usage_error "--compare needs two files"
 
+(* The results in [file]. If results are kept in [json], they are added to these. *)
+let merged file json =
+  let results = Results_file.read file in
+  match json with
+  | None -> results
+  | Some kept ->
+      let earlier =
+        if Sys.file_exists kept then Results_file.read kept else []
+      in
+      let all =
+        List.fold_left (fun t run -> Results.add run t) earlier results
+      in
+      Results_file.write kept all;
+      all
+
 let run names (effort : Effort.t) minutes asked json from fills prints charts
     compare list rows =
   match (list, compare, from) with
   | true, _, _ -> list_groups ()
   | _, true, _ -> compare_files names
   | _, _, Some file ->
-      document (usage (fun () -> Results_file.read file)) ~fills ~prints ~charts
+      document (usage (fun () -> merged file json)) ~fills ~prints ~charts
   | _ when rows -> print_rows effort (prepared effort asked names)
   | _ ->
       let seconds = Option.map (( *. ) 60.) minutes in
@@ -297,7 +312,10 @@ let from =
     & info [ "from" ] ~docv:"FILE"
         ~doc:
           "Measure nothing. Use the results that $(b,--json) has saved in \
-           $(docv) for $(b,--fill), $(b,--print) and $(b,--charts).")
+           $(docv) for $(b,--fill), $(b,--print) and $(b,--charts). With \
+           $(b,--json), they are first added to the results in that file, \
+           whose groups of the same names they replace, for example if another \
+           machine measured them.")
 
 let fills =
   Arg.(

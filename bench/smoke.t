@@ -828,6 +828,70 @@ These rows are measured:
   fib p90-load-125 eio-promise eio us
   fib p90-load-125 as-printed eio us
   fib p90-load-125 mvar eio us
+  fib small-p90-domains-1 composed eio us
+  fib small-p90-domains-1 unsplit eio us
+  fib small-p90-domains-1 blocking eio us
+  fib small-p90-domains-1 domain-manager eio us
+  fib small-p90-domains-1 executor-pool eio us
+  fib small-p90-domains-1 eio-promise eio us
+  fib small-p90-domains-1 as-printed eio us
+  fib small-p90-domains-1 mvar eio us
+  fib small-p90-domains-2 composed eio us
+  fib small-p90-domains-2 unsplit eio us
+  fib small-p90-domains-2 blocking eio us
+  fib small-p90-domains-2 domain-manager eio us
+  fib small-p90-domains-2 executor-pool eio us
+  fib small-p90-domains-2 eio-promise eio us
+  fib small-p90-domains-2 as-printed eio us
+  fib small-p90-domains-2 mvar eio us
+  fib small-p90-domains-4 composed eio us
+  fib small-p90-domains-4 unsplit eio us
+  fib small-p90-domains-4 blocking eio us
+  fib small-p90-domains-4 domain-manager eio us
+  fib small-p90-domains-4 executor-pool eio us
+  fib small-p90-domains-4 eio-promise eio us
+  fib small-p90-domains-4 as-printed eio us
+  fib small-p90-domains-4 mvar eio us
+  fib small-p90-load-25 composed eio us
+  fib small-p90-load-25 unsplit eio us
+  fib small-p90-load-25 blocking eio us
+  fib small-p90-load-25 domain-manager eio us
+  fib small-p90-load-25 executor-pool eio us
+  fib small-p90-load-25 eio-promise eio us
+  fib small-p90-load-25 as-printed eio us
+  fib small-p90-load-25 mvar eio us
+  fib small-p90-load-50 composed eio us
+  fib small-p90-load-50 unsplit eio us
+  fib small-p90-load-50 blocking eio us
+  fib small-p90-load-50 domain-manager eio us
+  fib small-p90-load-50 executor-pool eio us
+  fib small-p90-load-50 eio-promise eio us
+  fib small-p90-load-50 as-printed eio us
+  fib small-p90-load-50 mvar eio us
+  fib small-p90-load-75 composed eio us
+  fib small-p90-load-75 unsplit eio us
+  fib small-p90-load-75 blocking eio us
+  fib small-p90-load-75 domain-manager eio us
+  fib small-p90-load-75 executor-pool eio us
+  fib small-p90-load-75 eio-promise eio us
+  fib small-p90-load-75 as-printed eio us
+  fib small-p90-load-75 mvar eio us
+  fib small-p90-load-100 composed eio us
+  fib small-p90-load-100 unsplit eio us
+  fib small-p90-load-100 blocking eio us
+  fib small-p90-load-100 domain-manager eio us
+  fib small-p90-load-100 executor-pool eio us
+  fib small-p90-load-100 eio-promise eio us
+  fib small-p90-load-100 as-printed eio us
+  fib small-p90-load-100 mvar eio us
+  fib small-p90-load-125 composed eio us
+  fib small-p90-load-125 unsplit eio us
+  fib small-p90-load-125 blocking eio us
+  fib small-p90-load-125 domain-manager eio us
+  fib small-p90-load-125 executor-pool eio us
+  fib small-p90-load-125 eio-promise eio us
+  fib small-p90-load-125 as-printed eio us
+  fib small-p90-load-125 mvar eio us
   scale yielding-10 concord fifo ns
   scale yielding-1000 concord fifo ns
   scale yielding-100000 concord fifo ns
@@ -1225,7 +1289,7 @@ The options choose the number and the rate for the Fibonacci server:
 
   $ ./main.exe --smoke fib -n 12 --rate 77 --json fib.json >table 2>progress
   $ grep -c '/fib/12 ' table
-  16
+  24
   $ grep '"case":"throughput-domains' fib.json |
   >   sed 's/.*"case":"\([^"]*\)".*"offered":\[\([^]]*\)\].*/\1 \2/' | uniq -c | sed 's/^ *//'
   8 throughput-domains-1 77.0

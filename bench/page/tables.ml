@@ -213,7 +213,8 @@ let fib results =
            "mvar";
          ])
     (List.map (same "fib")
-       (List.concat_map (numbered results "fib") [ "throughput-"; "p90-" ]))
+       (List.concat_map (numbered results "fib")
+          [ "throughput-"; "p90-"; "small-p90-" ]))
     results
 
 (* --- Rows below each other --- *)

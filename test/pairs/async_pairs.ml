@@ -49,6 +49,28 @@ let ours () =
   Concord_async.sync_before 0.01 (Concord.Mvar.take_evt box) >>= fun _timeout ->
   Concord_async.Mvar.put box 1 >>| fun () -> Concord.Mvar.try_take box
 
+(* Eio runs in another domain. *)
+let together () =
+  let requests = Concord.Mailbox.create () in
+  let serve env =
+    let answer (file, length) =
+      let text = Eio.Path.load Eio.Path.(Eio.Stdenv.fs env / file) in
+      Concord.Promise.fill length (String.length text)
+    in
+    try
+      while true do
+        answer (Concord.Mailbox.take requests)
+      done
+    with Concord.Mailbox.Closed -> ()
+  in
+  let domain = Stdlib.Domain.spawn (fun () -> Eio_main.run serve) in
+  let length = Concord.Promise.create () in
+  Concord.Mailbox.add requests (Stdlib.Sys.executable_name, length);
+  Concord_async.Promise.await length >>| fun length ->
+  Concord.Mailbox.close requests;
+  Stdlib.Domain.join domain;
+  length
+
 let check name theirs ours expected_theirs expected_ours =
   let result f = Thread_safe.block_on_async_exn f in
   if not (Poly.equal (result theirs) expected_theirs) then
@@ -58,4 +80,11 @@ let check name theirs ours expected_theirs expected_ours =
 
 let run () =
   check "a queue" queue_theirs queue_ours 10 10;
-  check "a timeout" timeout_theirs ours None (Some 1)
+  check "a timeout" timeout_theirs ours None (Some 1);
+  let length =
+    Stdlib.In_channel.with_open_bin Stdlib.Sys.executable_name
+      Stdlib.In_channel.length
+  in
+  if Thread_safe.block_on_async_exn together <> Int64.to_int_exn length then
+    failwith "together: not the length of the file";
+  Core.print_endline "Eio beside Async: it works"

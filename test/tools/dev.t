@@ -256,6 +256,14 @@ An unknown group of the benchmark is reported before anything is built.
   bench --compare before after
   $ dev bench 2>/dev/null
   bench 
+  $ dev bench --refill-from other.json 2>/dev/null | sed "s|$PWD|TOP|g"
+  bench --from other.json --json TOP/bench/results.json --charts TOP/bench/charts --fill TOP/bench/RESULTS.md
+  $ dev bench --refill-from
+  dev: bench: --refill-from needs a file (bench --refill-from 24-cores.json)
+  [1]
+  $ printf '%s\n' mvar cancel-cost search lazy fib effect generator web styles >bench/groups.txt
+  $ dev bench --papers 24.json --minutes 60 2>/dev/null
+  bench mvar cancel-cost search lazy fib effect generator web styles --number 45 --rate 50 --json 24.json --minutes 60
 
 The requirements of a release are checked before anything is made.
 

@@ -22,7 +22,7 @@ Each table has all of its rows:
   hosts 13
   table-1 3
   cancelling 7
-  fib 17
+  fib 25
   web 16
   effect 8
   styles 21
@@ -67,3 +67,11 @@ All charts that the documents show can be drawn, and no others are drawn:
   $ mkdir charts && ../../main.exe --from made_up.json --charts charts 2>/dev/null
   $ grep -oh 'charts/[a-z0-9-]*\.svg' RESULTS.md | sort -u >shown
   $ if command -v gnuplot >/dev/null; then ls charts/*.svg | sort | diff shown -; fi
+
+With --json, the results of another machine are added to those that are kept. Their groups replace the groups of the same names.
+
+  $ cp made_up.json kept.json
+  $ ../../main.exe --from made_up.json --json kept.json --print rows >merged
+  $ ../../main.exe --from made_up.json --print rows | diff - merged
+  $ ../../main.exe --from made_up.json --json new.json
+  $ ../../main.exe --from new.json --print rows | diff merged -
