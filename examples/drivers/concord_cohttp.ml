@@ -53,9 +53,9 @@ let all_of read_chunk reader =
 module Client = struct
   type t = Socket.t Pool.t
 
-  let create ?(connections = 10) address =
+  let create ?(connections = 10) ?over address =
     Pool.create ~name:"http" ~dispose:Socket.close connections (fun () ->
-        Socket.connect address)
+        Socket.connect ?over address)
 
   let send socket ?headers ?(body = "") ?chunked meth uri =
     let length = Int64.of_int (String.length body) in
@@ -136,8 +136,10 @@ let rec answer_all socket answer =
       IO.flush socket;
       if Http.Request.is_keep_alive request then answer_all socket answer
 
-let serve ?(around = fun _ f -> f ()) listening answer =
-  Concord_aio.run_server listening @@ fun fd _ ->
-  let socket = Socket.of_descr fd in
+let serve ?(around = fun _ f -> f ()) ?(over = Socket.of_descr) ?on_error
+    listening answer =
+  Concord_aio.run_server ?on_error listening @@ fun fd _ ->
   around fd (fun () ->
+      let socket = over fd in
+      Fun.protect ~finally:(fun () -> Socket.close socket) @@ fun () ->
       try answer_all socket answer with Unix.Unix_error _ | End_of_file -> ())

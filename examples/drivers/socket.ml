@@ -1,22 +1,25 @@
 open Concord_buffered
 
-type t = { fd : Unix.file_descr; reader : Reader.t; writer : Writer.t }
+type t = { reader : Reader.t; writer : Writer.t; close : unit -> unit }
+
+let create ~read ~write ~close =
+  { reader = Reader.create read; writer = Writer.create write; close }
 
 let of_descr fd =
-  {
-    fd;
-    reader = Reader.create (Concord_aio.read fd);
-    writer = Writer.create (Concord_aio.single_write fd);
-  }
+  create ~read:(Concord_aio.read fd) ~write:(Concord_aio.single_write fd)
+    ~close:(fun () -> Concord_aio.close fd)
 
-let close t = Concord_aio.close t.fd
+let close t = t.close ()
 
-let connect address =
+let connect ?(over = of_descr) address =
   let domain = Unix.domain_of_sockaddr address in
-  let t = of_descr (Unix.socket ~cloexec:true domain Unix.SOCK_STREAM 0) in
-  match Concord_aio.connect t.fd address with
-  | () -> t
+  let fd = Unix.socket ~cloexec:true domain Unix.SOCK_STREAM 0 in
+  match
+    Concord_aio.connect fd address;
+    over fd
+  with
+  | t -> t
   | exception e ->
       let backtrace = Printexc.get_raw_backtrace () in
-      close t;
+      Concord_aio.close fd;
       Printexc.raise_with_backtrace e backtrace
