@@ -24,7 +24,7 @@ val run_server :
     If [serve] raises [e], this is not an error of the server: it calls
     [on_error peer e], which by default prints [e] on the standard error.
 
-    If no descriptor or memory is left for a connection ([EMFILE] and the like),
+    If no descriptor or memory is left for a connection ([EMFILE], [ENFILE]),
     the connection waits in the system's queue, and [run_server] tries again
     every 50 ms. It calls [on_shortage e] before the first of these pauses,
     which by default prints a line on the standard error.

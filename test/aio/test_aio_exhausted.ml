@@ -1,5 +1,6 @@
 (* What happens when no descriptor is left, or no thread can be started. Each case is this program
-   in a process of its own, with a limit that the shell sets. *)
+   in a process of its own, with a limit that the shell sets. With no_file_in_system.c, the limit
+   is that of the whole system (ENFILE). *)
 
 open Concord
 open Concord_test_support
@@ -10,14 +11,18 @@ open Support
 let same what expected found =
   if found <> expected then Alcotest.failf "%s is another one" what
 
+let shared_limit = Sys.getenv_opt "LD_PRELOAD" <> None
+let limit_error = if shared_limit then Unix.ENFILE else EMFILE
+
 let is_full name arg f =
   match f () with
   | _ -> Alcotest.failf "%s succeeds" name
-  | exception Unix.Unix_error (EMFILE, function_, arg')
-    when function_ = name && arg' = arg ->
+  | exception Unix.Unix_error (error, function_, arg')
+    when error = limit_error && function_ = name && arg' = arg ->
       ()
 
 let in_loop f () = Aio.run f
+let in_eio f () = Eio_main.run (fun _ -> f ())
 
 (* --- The server ------------------------------------------------------------------ *)
 
@@ -59,11 +64,13 @@ let server () =
   in
   ignore (Tasks.both server clients : unit * unit)
 
-let two_lines =
+let two_lines error =
   let line =
-    "Concord_aio.run_server: no descriptor or memory is left for the next \
-     connection (Too many open files), so it waits. Raise the limit (ulimit \
-     -n), or pass a smaller ~connections\n"
+    Printf.sprintf
+      "Concord_aio.run_server: no descriptor or memory is left for the next \
+       connection (%s), so it waits. Raise the limit (ulimit -n), or pass a \
+       smaller ~connections\n"
+      (Unix.error_message error)
   in
   line ^ line
 
@@ -152,22 +159,43 @@ let threads () =
 (* --- The processes --------------------------------------------------------------- *)
 
 let few = "ulimit -n 60"
+let few_in_system = few ^ " && export LD_PRELOAD=./no_file_in_system.so"
 
 (* If the limit can't be set, the case is left out. *)
 let no_threads = "ulimit -S -s 137438953472 2>/dev/null || exit 0; true"
 
-let children =
+let without_descriptors =
   [
-    ("server in a loop", few, in_loop server, two_lines);
-    ("server", few, server, two_lines);
-    ("connect_by_name in a loop", few, in_loop connects, "");
-    ("connect_by_name", few, connects, "");
-    ("processes in a loop", few, in_loop processes, "");
-    ("processes", few, processes, "");
-    ("waitpid in a loop", few, in_loop waits, "");
-    ("waitpid", few, waits, "");
-    ("threads", no_threads, threads, "");
+    ("server", server, two_lines);
+    ("connect_by_name", connects, fun _ -> "");
+    ("processes", processes, fun _ -> "");
+    ("waitpid", waits, fun _ -> "");
   ]
+
+let on_hosts =
+  [
+    ("", few, Unix.EMFILE, fun f -> f);
+    (" in a loop", few, Unix.EMFILE, in_loop);
+    (" in Eio", few, Unix.EMFILE, in_eio);
+  ]
+  @
+  if Sys.file_exists "no_file_in_system.so" then
+    [
+      (" in a full system", few_in_system, Unix.ENFILE, fun f -> f);
+      (" in Eio in a full system", few_in_system, ENFILE, in_eio);
+    ]
+  else []
+
+let children =
+  ("threads", no_threads, threads, "")
+  :: ("threads in Eio", no_threads, in_eio threads, "")
+  :: List.concat_map
+       (fun (name, f, expected) ->
+         List.map
+           (fun (where, limit, error, host) ->
+             (name ^ where, limit, host f, expected error))
+           on_hosts)
+       without_descriptors
 
 let read_all name = In_channel.with_open_bin name In_channel.input_all
 
