@@ -17,8 +17,6 @@ let check what n =
       (Printf.sprintf
          "Broadcast.create: the limit is %s %d, but must be at least 1" what n)
 
-let no_subscribers = { all = []; length = 0; most = 100 }
-
 let create ?name ?limit () =
   let link = Atomic.make uncounted in
   let last = Atomic.make link in
@@ -31,7 +29,7 @@ let create ?name ?limit () =
     | Some (Wait capacity) ->
         check "Wait" capacity;
         Atomic.set link (held capacity last);
-        Some (Holding { capacity; subscribers = Atomic.make no_subscribers })
+        Some (Holding capacity)
   in
   Observer.made ~kind:"broadcast" ?name { last; limited }
 
@@ -185,13 +183,13 @@ let try_send t value =
 
 let places t =
   match (t.limited, Atomic.get (end_of t)) with
-  | Some (Holding { capacity; _ }), Held { free; subscriptions; _ } ->
+  | Some (Holding capacity), Held { free; subscriptions; _ } ->
       Printf.sprintf "%d of %d values, %d subscription%s" (capacity - free)
         capacity subscriptions
         (if subscriptions = 1 then "" else "s")
   | _ -> ""
 
-(* --- Which subscription lags, for reports --------------------------------- *)
+(* --- Which subscription lags ---------------------------------------------- *)
 
 let position s =
   match Atomic.get s with
@@ -207,44 +205,24 @@ let rec unread n link =
   | Node { link; _ } | Counted { link; _ } -> unread (n + 1) link
   | End _ | Waited _ | Held _ | Sealed | Dropped _ -> n
 
-(* The tasks whose subscriptions have the most values to receive. *)
-let lagging t =
-  match t.limited with
-  | None | Some (Dropping _) -> []
-  | Some (Holding { subscribers; _ }) ->
-      let lag (s, holder) = (unread 0 (position s), holder) in
-      let lags = List.map lag (Atomic.get subscribers).all in
-      let most = List.fold_left (fun most (n, _) -> Int.max most n) 0 lags in
-      let is_last (n, _) = n = most && n > 0 in
-      List.concat_map
-        (fun (_, holder) -> Holders.to_list holder)
-        (List.filter is_last lags)
+(* A place is taken until the last subscription has received the value. *)
+let lags t s =
+  match (t.limited, Atomic.get (end_of t)) with
+  | Some (Holding capacity), Held { free; _ } ->
+      free < capacity && unread 0 (position s) >= capacity - free
+  | _ -> false
 
-let without_ended ({ all; length; most } as subscribers) =
-  if length < most then subscribers
-  else
-    let all = List.filter (fun (s, _) -> not (has_ended s)) all in
-    let length = List.length all in
-    { all; length; most = Int.max no_subscribers.most (2 * length) }
-
-let with_subscriber subscriber subscribers =
-  let { all; length; most } = without_ended subscribers in
-  { all = subscriber :: all; length = length + 1; most }
-
-(* Called before the subscription begins. Another task may receive from it. *)
-let note_subscriber t s =
-  match t.limited with
-  | Some (Holding { subscribers; _ }) when Holders.are_known () ->
-      let holder = Holders.ending Perhaps (Holders.caller ()) in
-      Atomically.update subscribers (with_subscriber (s, holder))
-  | Some _ | None -> ()
+(* Called before the subscription begins. *)
+let tell_subscriber t s =
+  Filler.add_receiver t
+    ~ends_waits:(fun () -> lags t s)
+    ~is_over:(fun () -> has_ended s)
 
 let sending =
   {
     Operation.default with
     name = "Broadcast.send";
     undo = Operation.undo_nothing;
-    holders = lagging;
     state = places;
     spin = Before;
     how =
@@ -279,7 +257,7 @@ let subscribe t =
   match t.limited with
   | Some (Holding _) ->
       let s = not_yet t in
-      note_subscriber t s;
+      tell_subscriber t s;
       Step.perform t.last join_step s;
       s
   | Some (Dropping _) | None ->
@@ -290,7 +268,7 @@ let never_fast _ _ = false
 
 let with_subscription t f =
   let s = not_yet t in
-  note_subscriber t s;
+  tell_subscriber t s;
   let f () = f s in
   match Step.perform t.last join_step s with
   | () -> Step.within ~fast:never_fast s unsubscribe_step () f

@@ -187,16 +187,5 @@ and 'a state =
 and 'a subscription = 'a state Atomic.t
 
 type 'a dropping = { capacity : int; oldest : 'a oldest Atomic.t }
-
-type 'a subscribers = {
-  all : ('a subscription * Holders.t) list;
-  length : int;
-  most : int;
-}
-(** The subscriptions, each with the task that made it, while waits are kept for
-    reports. Otherwise there are none. Those that have ended are removed when
-    there are [most]. *)
-
-type 'a holding = { capacity : int; subscribers : 'a subscribers Atomic.t }
-type 'a limited = Dropping of 'a dropping | Holding of 'a holding
+type 'a limited = Dropping of 'a dropping | Holding of int
 type 'a t = { last : 'a link Atomic.t; limited : 'a limited option }

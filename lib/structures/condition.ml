@@ -17,17 +17,15 @@ type wait = {
 let not_locked () = raise (Sys_error "Condition.wait: the mutex is not locked")
 
 let unlock_once wait =
-  if not wait.unlocked then begin
-    Mutex.gives_back wait.mutex;
-    (* Whatever is raised from here on, the mutex is unlocked. *)
-    match Step.surely (Mutex.word wait.mutex) Mutex.unlock_step () with
+  if not wait.unlocked then
+    match Mutex.give_back wait.mutex with
     | () -> wait.unlocked <- true
     | exception e when e == Mutex.not_permitted ->
         (* another task has unlocked it *) not_locked ()
     | exception e ->
+        (* Whatever else is raised, the mutex is unlocked. *)
         wait.unlocked <- true;
         raise e
-  end
 
 (* The waiter is in the queue before the mutex is unlocked, so a signal that comes after that
    finds the waiter. [wait.unlocked] is exact, whatever is raised meanwhile.

@@ -45,11 +45,6 @@ let owner_of t =
 
 let owners t = Holders.to_list (owner_of t)
 
-(* Unbroken. It doesn't end in a call. *)
-let gives_back t =
-  Holders.gives_back ~kind t (owner_of t);
-  ()
-
 (* Spinning is worthwhile because an owner on another domain may unlock sooner than the caller
    could suspend and be woken. *)
 let spin =
@@ -77,11 +72,15 @@ let locking =
 let[@inline] try_release t = Atomic.compare_and_set t locked unlocked
 let[@inline] released t () = try_release t
 
+(* Unbroken, because the observer doesn't raise. *)
+let give_back t =
+  Holders.gives_back ~kind t (owner_of t);
+  Step.surely t unlock_step ();
+  ()
+
 let[@inline never] unlock_by_step t =
-  let owner = owner_of t in
-  Holders.before_unlock t ~owner;
-  gives_back t;
-  Step.surely t unlock_step ()
+  Holders.before_unlock t ~owner:(owner_of t);
+  give_back t
 
 (* Usually only the first waiter leaves. This doesn't begin with a poll, as in [Step.surely]. *)
 let[@inline never] unlock_slowly t =
@@ -135,12 +134,11 @@ let[@inline] protect_as owner t f =
   lock_as owner t;
   Step.within ~fast:released t unlock_step () f
 
-let[@inline never] protect_known t f =
-  let f = Holding.measured ~kind t ~holder:owner_of f in
-  Holders.within (fun owner -> protect_as owner t f)
-
 let protect t f =
-  if Observer.looks_at_takers () then protect_known t f
+  if Observer.looks_at_takers () then
+    Holding.within ~kind ~holder:owner_of t
+      (fun owner f -> protect_as owner t f)
+      f
   else protect_as Holders.unknown t f
 
 (* --- Inspecting the mutex ------------------------------------------------- *)

@@ -131,8 +131,9 @@ val not_permitted : exn
 
 val owners : t -> Holder.t list
 
-val gives_back : t -> unit
-(** [Holders.gives_back] of the owner. *)
+val give_back : t -> unit
+(** Performs {!unlock_step}, for a task that will lock the mutex again. The
+    owner gives it back ({!Holders.gives_back}). Unbroken. *)
 
 val try_release : t -> bool
 (** [try_release t] unlocks [t] if no task waits for it and waits are not kept.

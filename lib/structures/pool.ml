@@ -401,14 +401,8 @@ let[@inline] take operation t holder =
   in
   resource t holder grant
 
-let[@inline] gives_back t item = Holders.gives_back ~kind t item.holder
-
 let[@inline] lend t f item =
-  match
-    if Observer.measures () then
-      Holding.measured ~kind t ~holder:(fun _ -> item.holder) f item.v
-    else f item.v
-  with
+  match f item.v with
   | result ->
       put_back t item;
       result
@@ -421,11 +415,9 @@ let[@inline] use_as t holder f =
   let item = take taking t holder in
   lend t f item
 
-let[@inline never] use_known t f =
-  Holders.within (fun holder -> use_as t (Holders.ending Alone holder) f)
-
 let use t f =
-  if Observer.looks_at_takers () then use_known t f
+  if Observer.looks_at_takers () then
+    Holding.within ~kind ~ends:Alone t (use_as t) f
   else use_as t Holders.unknown f
 
 (* The grant is in [resource] before anything polls. *)
@@ -436,11 +428,9 @@ let[@inline] try_use_as t holder f =
       let item = resource t holder grant in
       Some (lend t f item)
 
-let[@inline never] try_use_known t f =
-  Holders.within (fun holder -> try_use_as t (Holders.ending Alone holder) f)
-
 let try_use t f =
-  if Holders.are_known () then try_use_known t f
+  if Holders.are_known () then
+    Holding.within ~kind ~ends:Alone t (try_use_as t) f
   else try_use_as t Holders.unknown f
 
 (* [finish] begins with the grant, so nothing in it may poll before the resource is in one of
@@ -448,6 +438,7 @@ let try_use t f =
 let use_evt t f =
   let event holder t =
     let holder = Holders.ending Alone holder in
+    let f = Holding.giving_back ~kind ~holder:(fun _ -> holder) t f in
     let finish grant =
       let item = resource t holder grant in
       lend t f item
@@ -500,17 +491,21 @@ let returned_twice () =
   invalid_arg
     "Pool.give_back: this lease has ended. Each lease is given back once"
 
-let give_back ~keep { pool; item; returned } =
-  if Atomic.exchange returned true then returned_twice ();
-  gives_back pool item;
+(* Returns [false] if it had ended. *)
+let end_ { pool; item; returned } =
+  (not (Atomic.exchange returned true))
+  && begin
+    Holders.gives_back ~kind pool item.holder;
+    true
+  end
+
+let give_back ~keep ({ pool; item; _ } as lease) =
+  if not (end_ lease) then returned_twice ();
   if keep then Sys.opaque_identity (put_back pool item)
   else Sys.opaque_identity (discard pool item)
 
-let give_back_after { pool; item; returned } e =
-  if not (Atomic.exchange returned true) then begin
-    gives_back pool item;
-    Sys.opaque_identity (put_back_after pool item e)
-  end
+let give_back_after ({ pool; item; _ } as lease) e =
+  if end_ lease then Sys.opaque_identity (put_back_after pool item e)
 
 (* --- Closing -------------------------------------------------------------- *)
 

@@ -116,25 +116,25 @@ let acquire_known waiting t (request : Permits.request) =
     Holders.taken request.owner
   end
 
+let known_within t n bracket f =
+  Holding.within ~kind ~ends:Alone t
+    (fun owner f -> bracket { (Permits.request n) with owner } f)
+    f
+
 let[@inline never] with_known waiting release t n f =
-  Holders.within (fun by ->
-      let request =
-        { (Permits.request n) with owner = Holders.ending Alone by }
-      in
-      acquire_known waiting t request;
-      let holder _ = request.owner in
-      let f = Holding.measured ~kind t ~holder f in
-      Step.within ~fast:never_fast t release request f)
+  let bracket request f =
+    acquire_known waiting t request;
+    Step.within ~fast:never_fast t release request f
+  in
+  known_within t n bracket f
 
 let[@inline never] try_with_known release t n f =
-  Holders.within (fun by ->
-      let request =
-        { (Permits.request n) with owner = Holders.ending Alone by }
-      in
-      if attempt_several t request then
-        let f = Holding.measured ~kind t ~holder:(fun _ -> request.owner) f in
-        Some (Step.within ~fast:never_fast t release request f)
-      else None)
+  let bracket request f =
+    if attempt_several t request then
+      Some (Step.within ~fast:never_fast t release request f)
+    else None
+  in
+  known_within t n bracket f
 
 (* The capacity says whether all permits are in brackets that are known. *)
 let are_holders_known t =

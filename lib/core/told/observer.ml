@@ -51,7 +51,8 @@ type t = {
     figures:('s -> figure list) option ->
     's ->
     unit;
-  ends_waits : 's. (unit -> Holder.t list) -> 's -> unit;
+  ends_waits :
+    's. is_over:(unit -> bool) -> (unit -> Holder.t list) -> 's -> unit;
   part : 'whole 'part. waited_in:bool -> 'whole -> 'part -> unit;
   raises : 's. exn -> 's -> unit;
   wait : 'a. Target.t list -> ('a block -> 'a) -> 'a block -> 'a;
@@ -84,7 +85,7 @@ type t = {
 let nobody =
   {
     made = (fun ~kind:_ ~name:_ ~holders:_ ~figures:_ _ -> ());
-    ends_waits = (fun _ _ -> ());
+    ends_waits = (fun ~is_over:_ _ _ -> ());
     part = (fun ~waited_in:_ _ _ -> ());
     raises = (fun _ _ -> ());
     wait = (fun _ suspend block -> suspend block);

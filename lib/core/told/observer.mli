@@ -91,8 +91,9 @@ type t = {
     's ->
     unit;
       (** See {!val-made}. *)
-  ends_waits : 's. (unit -> Holder.t list) -> 's -> unit;
-      (** These tasks end the waits in a structure. *)
+  ends_waits :
+    's. is_over:(unit -> bool) -> (unit -> Holder.t list) -> 's -> unit;
+      (** These tasks end the waits in a structure, until [is_over ()]. *)
   part : 'whole 'part. waited_in:bool -> 'whole -> 'part -> unit;
       (** See {!derived} and {!waited_in}. *)
   raises : 's. exn -> 's -> unit;  (** See {!val-raises}. *)

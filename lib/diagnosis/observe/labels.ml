@@ -8,7 +8,11 @@ type t = {
 }
 
 (* [is_first] is [true] if the label was attached when the structure was created. *)
-type label = { attached : t Attached_data.t; is_first : bool }
+type label = {
+  attached : t Attached_data.t;
+  is_first : bool;
+  is_over : unit -> bool;
+}
 
 (* The newest is first. When the list is longer than [limit], labels of collected structures
    are dropped. [limit] is twice the number that was left the last time. *)
@@ -24,21 +28,24 @@ let lists =
   let none = { all = []; length = 0; limit = least } in
   Atomic.make { named = none; others = none }
 
-let is_useful label = not (Attached_data.is_useless label.attached)
+let is_useful label =
+  not (Attached_data.is_useless label.attached || label.is_over ())
 
 let add_to { all; length; limit } label =
-  let all = label :: all and length = length + 1 in
-  if length <= limit then { all; length; limit }
+  if length < limit then { all = label :: all; length = length + 1; limit }
   else
-    let all = List.filter is_useful all in
+    let all = label :: List.filter is_useful all in
     let length = List.length all in
     { all; length; limit = Int.max least (2 * length) }
 
-let attach ~is_first structure label =
+let never () = false
+
+let attach ?(is_over = never) ~is_first structure label =
   (if not (Observer.are_labelled ()) then Observer.(start labels));
   let is_named =
     Option.is_some label.name || not (Identity.is_nowhere label.whole)
-  and label = { attached = Attached_data.attach structure label; is_first } in
+  and attached = Attached_data.attach structure label in
+  let label = { attached; is_first; is_over } in
   Atomically.update lists (fun ({ named; others } as lists) ->
       if is_named then { lists with named = add_to named label }
       else { lists with others = add_to others label })
@@ -49,15 +56,16 @@ let label ?kind ?name ?made_at ?(holders = nobody) ?(whole = Identity.nowhere)
     ?figures () =
   { kind; name; made_at; holders; whole; figures }
 
-let add ?kind ?name ?made_at ?holders structure =
-  attach ~is_first:false structure (label ?kind ?name ?made_at ?holders ())
+let add ?kind ?name ?made_at ?holders ?is_over structure =
+  attach ?is_over ~is_first:false structure
+    (label ?kind ?name ?made_at ?holders ())
 
 (* If a structure was named after its creation, it has several labels. The first label is the
    oldest, so the search stops there. *)
 let rec find_among labels pointer ~otherwise =
   match labels with
   | [] -> otherwise ()
-  | { attached; is_first } :: older -> (
+  | { attached; is_first; _ } :: older -> (
       match Attached_data.attached_to pointer attached with
       | None -> find_among older pointer ~otherwise
       | Some label when is_first -> [ label ]

@@ -27,10 +27,12 @@ val add :
   ?name:string ->
   ?made_at:Printexc.raw_backtrace ->
   ?holders:(unit -> Holder.t list) ->
+  ?is_over:(unit -> bool) ->
   'structure ->
   unit
-(** The structure is not kept alive, although [holders] refers to it. {b Cost}:
-    O(1) amortised. *)
+(** The structure is not kept alive, although [holders] refers to it. The label
+    is dropped once [is_over ()], even if the structure lives. {b Cost}: O(1)
+    amortised. *)
 
 (** {2 Looking up} *)
 
@@ -46,7 +48,9 @@ type t = {
 
 type label = {
   attached : t Attached_data.t;
-  is_first : bool;  (** [true] if it was attached when the structure was made. *)
+  is_first : bool;
+      (** [true] if it was attached when the structure was made. *)
+  is_over : unit -> bool;  (** {!add}. *)
 }
 
 val all : unit -> label list

@@ -17,7 +17,9 @@ let () =
   Observer.install
     {
       made = Labels.made;
-      ends_waits = (fun holders structure -> Labels.add ~holders structure);
+      ends_waits =
+        (fun ~is_over holders structure ->
+          Labels.add ~is_over ~holders structure);
       part = Labels.part;
       raises = Labels.raises;
       wait =
