@@ -133,7 +133,7 @@ let adds_somebody = function
   | Add { wait; _ } -> is_live wait
   | Withdrawn _ | Forget _ | Wake -> false
 
-let helpers t ~threads : Concord.Private.Others.helpers =
+let helpers t ~threads : Concord.Private.Helpers.t =
   match Poller_inbox.state t.inbox with
   | Asleep 0 -> { idle = threads; busy = 0 }
   | Asleep _ -> { idle = 0; busy = 0 }

@@ -44,7 +44,7 @@ val waiting : t -> int
 (** The number of waiters that the loop knew when it last polled, with some of
     those that are withdrawn. For tests, on any thread. *)
 
-val helpers : t -> threads:int -> Concord.Private.Others.helpers
+val helpers : t -> threads:int -> Concord.Private.Helpers.t
 (** The [threads] that serve it, as helpers. They are idle if they resume no
     task before {!enlist}, busy if they do not sleep, and neither if a task
     waits for them. *)

@@ -58,12 +58,12 @@ let rec get () =
       start_once ();
       get ()
 
-let helpers () : Concord.Private.Others.helpers =
+let helpers () : Concord.Private.Helpers.t =
   match serving () with
   | None -> { idle = 0; busy = 0 }
   | Some { poller; threads } -> Poller.helpers poller ~threads
 
-let () = Concord.Private.Others.add_helpers helpers
+let () = Concord.Private.Helpers.add helpers
 
 (* The poller's thread should be one of the main domain, so it is started before another domain
    could need it. If a domain was asked for, it is started by the first wait, because it slows

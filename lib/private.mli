@@ -65,7 +65,7 @@ module Spin = Spin (* eio, picos *)
 module Spinning = Spinning (* eio, picos *)
 module Reach = Reach (* domainslib, eio, aio, schedulers *)
 module Asking = Asking (* lwt, async, domainslib, schedulers *)
-module Others = Others (* aio *)
+module Helpers = Helpers (* aio *)
 
 (* concord-trace *)
 module Debug_frames : sig

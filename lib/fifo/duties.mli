@@ -14,7 +14,7 @@ val periodic : Task.scheduler -> bool
     if the loop has to be left (see {!is_native}). *)
 
 val is_native : Task.scheduler -> bool
-(** [true] if the loop has nothing to do outside {!Host_kit.using}. *)
+(** [true] if the loop has nothing to do outside {!Registered.using}. *)
 
 val last_resort : Task.scheduler -> unit
 (** For a loop with no ready task. Unwinds the tasks that were cancelled lazily.

@@ -64,7 +64,7 @@ let fork_daemon f =
   fork_as "fork_daemon" daemon
 
 let cancel = Cancel.task
-let protect = Suspend.protect
+let protect = Reach.protect
 
 let check_joined name handle =
   match Effect.perform Self with
@@ -182,14 +182,14 @@ let open_scope s body =
           cancelled := true;
           Scope.cancel scope
         in
-        result := Some (body Suspend.{ fork; cancel }))
+        result := Some (body Concord_suspend.{ fork; cancel }))
   with
   | () -> Option.get !result
   | exception Cancelled when !cancelled && Option.is_some !result ->
       Option.get !result
 
 (* Each scheduler has its own record, because the library distinguishes schedulers by it. *)
-let scopes s = Suspend.{ scope = (fun body -> open_scope s body) }
+let scopes s = Concord_suspend.{ scope = (fun body -> open_scope s body) }
 
 (* The caller continues in the context in which [f] has ended, as if it had called [f] itself. The
    end is unbroken, because the caller must not go on with the values of another task. *)
@@ -213,7 +213,7 @@ let begin_with_bindings s =
 
 let run_scheduler s f =
   s.scopes <- scopes s;
-  s.start <- Fiber.run;
+  s.start <- Handler.run;
   begin_with_bindings s;
   let result = ref None in
   let f () = result := Some (f ()) in
@@ -229,7 +229,7 @@ let run ?(cancellation = `Eager) f =
   run_scheduler (Task.scheduler ~is_lazy) f
 
 type poller = Task_types.poller = {
-  wait : (unit Suspend.resumer -> unit option) -> unit;
+  wait : (unit Concord_suspend.resumer -> unit option) -> unit;
   poll : unit -> unit;
   every : int;
   spins : bool;
@@ -237,6 +237,6 @@ type poller = Task_types.poller = {
 
 let run_polled poller f =
   let s = Task.scheduler ~is_lazy:false in
-  let is_innermost () = s.domain >= 0 && Host_kit.is_innermost s.host in
+  let is_innermost () = s.domain >= 0 && Registered.is_innermost s.host in
   s.poller <- poller ~is_innermost;
   run_scheduler s f

@@ -249,7 +249,7 @@ end
 (**/**)
 
 type poller = {
-  wait : (unit Suspend.resumer -> unit option) -> unit;
+  wait : (unit Concord_suspend.resumer -> unit option) -> unit;
       (** [wait] is like {!Concord.Tools.Suspend.suspend}, but may return too
           early, and blocks the thread. If it raises, all tasks are stopped. *)
   poll : unit -> unit;

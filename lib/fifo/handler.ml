@@ -48,7 +48,7 @@ let[@inline] wait s task =
   if is_cancelled task then Cancel.interrupt s task;
   Loop.dispatch s
 
-let suspend (type a) s (block : a Suspend.resumer -> a option)
+let suspend (type a) s (block : a Concord_suspend.resumer -> a option)
     (continuation : (a, unit) continuation) =
   let task = Task.current s in
   if is_cancelled task then discontinue continuation Cancelled
@@ -148,36 +148,36 @@ let pass s effect_ continuation =
 
 let perform (type a) s (e : a Effect.t) (k : (a, unit) continuation) =
   match e with
-  | Suspend.Suspend block -> suspend s block k
+  | Concord_suspend.Suspend block -> suspend s block k
   | Yield -> yield s k
   | Fork f ->
       let parent = Task.current s in
       fork s parent.scope parent f k
   | Fork_into (scope, f) -> fork_into s scope f e k
   | Self -> continue k (Task.current s)
-  | Suspend.Protect -> shield s k
-  | Suspend.Scopes -> continue k s.scopes
-  | Suspend.Ask { question; otherwise } -> answer s question otherwise k
+  | Concord_suspend.Protect -> shield s k
+  | Concord_suspend.Scopes -> continue k s.scopes
+  | Concord_suspend.Ask { question; otherwise } -> answer s question otherwise k
   | _ -> pass s e k
 
 (* The effect comes from code of a task that another scheduler runs. *)
 let[@inline never] perform_elsewhere (type a) s (e : a Effect.t)
     (k : (a, unit) continuation) =
   match e with
-  | Suspend.Suspend _ | Yield | Fork _ | Fork_into _ | Self | Suspend.Protect
-  | Suspend.Scopes ->
+  | Concord_suspend.Suspend _ | Yield | Fork _ | Fork_into _ | Self
+  | Concord_suspend.Protect | Concord_suspend.Scopes ->
       refuse s e k
-  | Suspend.Ask { question = Locals.Where; _ } when s.current >= 0 -> (
+  | Concord_suspend.Ask { question = Locals.Where; _ } when s.current >= 0 -> (
       match Locals.around (Task.locals (Task.current s)) with
       | place -> continue k place
       | exception e -> fail s k e)
-  | Suspend.Ask { otherwise; _ } -> continue k otherwise
+  | Concord_suspend.Ask { otherwise; _ } -> continue k otherwise
   | _ ->
       (* [handles] was interrupted, so [s.interruption] is set *)
       discontinue k s.interruption
 
 let[@inline never] is_innermost s =
-  match Host_kit.is_innermost s.host with
+  match Registered.is_innermost s.host with
   | is_innermost -> is_innermost
   | exception e ->
       note s e;
@@ -185,14 +185,15 @@ let[@inline never] is_innermost s =
 
 let[@inline] handles (type a) s (e : a Effect.t) =
   match e with
-  | Suspend.Suspend _ | Yield | Fork _ | Fork_into _ | Self -> true
-  | Suspend.Protect | Suspend.Scopes | Suspend.Ask _ -> true
+  | Concord_suspend.Suspend _ | Yield | Fork _ | Fork_into _ | Self -> true
+  | Concord_suspend.Protect | Concord_suspend.Scopes | Concord_suspend.Ask _ ->
+      true
   | _ -> is_innermost s
 
 (* While the program searches for leaks, only the resumer keeps the continuation alive.
    Unbroken: the task gets the exception. *)
 let[@inline never] suspend_guarded (type a) s
-    (block : a Suspend.resumer -> a option)
+    (block : a Concord_suspend.resumer -> a option)
     (continuation : (a, unit) continuation) =
   let task = Task.current s in
   if is_cancelled task then discontinue continuation Cancelled
@@ -224,7 +225,7 @@ let[@inline never] suspend_guarded (type a) s
 
 let perform_guarded (type a) s (e : a Effect.t) (k : (a, unit) continuation) =
   match e with
-  | Suspend.Suspend block -> suspend_guarded s block k
+  | Concord_suspend.Suspend block -> suspend_guarded s block k
   | _ -> perform s e k
 
 (* --- While waits are kept, or the program is traced -------------------------- *)
@@ -250,7 +251,7 @@ let[@inline never] perform_observed (type a) s (e : a Effect.t)
     if Forks.are_observed () then
       match e with
       | Fork f -> (Fork (forked s (origin s k) f) : a Effect.t)
-      | Suspend.Suspend block when Observer.is_traced () ->
+      | Concord_suspend.Suspend block when Observer.is_traced () ->
           let ready = s.next_free - s.first_ready in
           !Observer.it.queue "fifo: ready tasks" ready block;
           e
@@ -285,4 +286,18 @@ let[@inline] performed s ~is_innermost e k =
   else if s.is_watched then perform_watched s e k
   else perform s e k
 
-let failed = fail
+(* Each task keeps one block, which is the handler of effects. It has five words.
+
+   If a function ends in a call of an unknown function, and has no polling point on the way to
+   it, the compiler adds one at its beginning. [poll_actions] is that polling point, but inside
+   an exception handler. *)
+let run s =
+  match Loop.begin_ s with
+  | s -> ended s
+  | effect e, continuation when handles s e -> (
+      match
+        Sys.poll_actions ();
+        Registered.is_innermost s.host
+      with
+      | is_innermost -> performed s ~is_innermost e continuation
+      | exception another -> fail s continuation another)

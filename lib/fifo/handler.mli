@@ -10,27 +10,14 @@ type _ Effect.t +=
         (** Answered by the caller, which continues when it runs next. *)
   | Self : Task.t Effect.t  (** The caller. *)
 
-(** {2 One handler for all tasks} *)
+val run : Task.scheduler -> unit
+(** [run s] runs the current task on a new stack, on top of the loop's, until it
+    ends, or performs an effect and its handler returns. Call it last.
 
-val handles : Task.scheduler -> 'a Effect.t -> bool
-(** [true] if this handler handles the effect. Otherwise it is for a handler
-    further out. Raises nothing. *)
+    Any effect but those above, [Suspend], [Protect], [Ask] and [Scopes] is left
+    to the loop, which performs it in the task that runs the loop.
 
-val performed :
-  Task.scheduler ->
-  is_innermost:bool ->
-  'a Effect.t ->
-  ('a, unit) Effect.Deep.continuation ->
-  unit
-(** The current task has performed this effect. [is_innermost] is the answer of
-    {!Host_kit.is_innermost}. The effects above, [Suspend], [Protect], [Ask] and
-    [Scopes] are handled. Any other effect is left to the loop, which performs
-    it in the task that runs the loop. Call it last. *)
-
-val failed :
-  Task.scheduler -> ('a, unit) Effect.Deep.continuation -> exn -> unit
-(** The current task has performed an effect, and this exception came at the
-    beginning of the handler, before the code is unbroken. Call it last. *)
-
-val ended : Task.scheduler -> unit
-(** The current task has ended, as its wait shows. Call it last. *)
+    OCaml begins a handler with a polling point, so this is broken there: the
+    continuation is lost, so the task neither continues nor is unwound. So the
+    task gets the exception. (The bytecode interpreter polls earlier, and there
+    the loop gets it.) *)

@@ -14,8 +14,8 @@ val target : scope -> Target.t
 
 val sleep :
   scheduler ->
-  ((unit Suspend.resumer -> unit option) -> unit) ->
-  (unit Suspend.resumer -> unit option) ->
+  ((unit Concord_suspend.resumer -> unit option) -> unit) ->
+  (unit Concord_suspend.resumer -> unit option) ->
   unit
 (** [sleep s suspend block] is [suspend block], by which the loop sleeps. So the
     task that called {!Concord_fifo.run} waits, for the tasks of the loop. *)

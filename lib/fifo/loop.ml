@@ -65,7 +65,7 @@ let dispatch s =
    foreign effect was answered, a task was forked, or an effect of the task raised. Otherwise
    the loop was interrupted just before it continued the task, or just after the task performed
    an effect. In bytecode the continuation may then be lost (see
-   [Fiber]). In that case the task at least ends. *)
+   [Handler]). In that case the task at least ends. *)
 let continue_current s =
   let number = s.current in
   if number >= 0 then (
@@ -129,7 +129,7 @@ let enter s =
     turns s
   in
   Backtrace.finally
-    (fun () -> Host_kit.using s.host in_loop)
+    (fun () -> Registered.using s.host in_loop)
     ~finally:(fun () -> s.domain <- -1)
 
 (* --- Sleeping ------------------------------------------------------------- *)
@@ -154,8 +154,7 @@ let block s resumer =
   else if Atomic.compare_and_set s.sleep asleep Awake then Some ()
   else (* [wake] has the resumer, and calls it *) None
 
-let suspend_protected s =
-  Suspend.protect (fun () -> Reach.suspend_loop (block s))
+let suspend_protected s = Reach.protect (fun () -> Reach.suspend_loop (block s))
 
 (* A host may raise again and again, although the task is protected. Such a host can't suspend
    its task (it is Eio, without its plug-in), so the thread waits instead. *)

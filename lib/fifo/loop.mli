@@ -19,4 +19,4 @@ val run : Task.scheduler -> (unit -> unit) -> unit
 
     If the loop always has something to do, it lets the other tasks of its host
     run every 10 ms. Wherever the loop leaves control to its host, it has left
-    {!Host_kit.using}. *)
+    {!Registered.using}. *)

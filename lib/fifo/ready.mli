@@ -62,7 +62,7 @@ val make_ready : Task.t -> unit
 (** Makes the task ready, whose wait the caller has decided. If [make_ready]
     raises, the task is ready nevertheless. *)
 
-val resume : Task.t -> 'a Decision.t -> 'a Suspend.resumer
+val resume : Task.t -> 'a Decision.t -> 'a Concord_suspend.resumer
 (** The resumer of a task that is suspended with that decision. *)
 
 val unwind_doomed : Task.t -> 'a Decision.t -> unit

@@ -103,7 +103,7 @@ and scope = {
   mutable first : int;
   mutable last : int;  (** The first and the last member, or -1. *)
   mutable live : int;  (** The number of members that are not daemons. *)
-  mutable on_empty : unit Suspend.resumer option;
+  mutable on_empty : unit Concord_suspend.resumer option;
       (** Called when no member is left, because the owner waits for that. *)
   mutable failures : failure list;
       (** Failures of members that no task joined, latest first. *)
@@ -126,7 +126,7 @@ and scheduler = {
   inbox : inbox Atomic.t;  (** Any thread may use it. *)
   sleep : sleep Atomic.t;  (** Any thread may use it. *)
   is_lazy : bool;
-  host : Host_kit.t;
+  host : Registered.t;
   spin : Spin.t;
   known : Who.tasks;
       (** Its tasks whose identity was asked for while waits were kept. *)
@@ -135,7 +135,7 @@ and scheduler = {
       *)
   mutable start : scheduler -> unit;
       (** Runs the current task on a stack of its own, with the handler. *)
-  mutable scopes : Suspend.scopes;
+  mutable scopes : Concord_suspend.scopes;
       (** The answer to [Scopes]. By this record the library tells schedulers
           apart. *)
   is_watched : bool;
@@ -203,7 +203,7 @@ and scheduler = {
     the last ones, so they come last, in another cache line. *)
 
 and poller = {
-  wait : (unit Suspend.resumer -> unit option) -> unit;
+  wait : (unit Concord_suspend.resumer -> unit option) -> unit;
       (** As {!Suspend.suspend}, but may return too early. *)
   poll : unit -> unit;  (** Neither waits nor raises. *)
   every : int;  (** Turns between two polls. *)
@@ -212,7 +212,7 @@ and poller = {
 (** How a loop without work waits, and what it polls now and then. By default it
     suspends the task that it runs in, and polls nothing. *)
 
-(** Work that the loop does outside {!Host_kit.using}, because it performs an
+(** Work that the loop does outside {!Registered.using}, because it performs an
     effect that the scheduler does not handle. *)
 and foreign =
   | Native
@@ -234,4 +234,4 @@ and inbox =
 and doomed_wait =
   | Doomed_wait : { task : t; decision : 'a Decision.t } -> doomed_wait
 
-and sleep = Awake | Asleep of unit Suspend.resumer
+and sleep = Awake | Asleep of unit Concord_suspend.resumer

@@ -11,18 +11,18 @@ let performs =
 
 (* [f] runs in the task that resolves the promise, which may even be the loop of a scheduler.
    If [f] waited or forked, that task would. So [f] runs as in a thread without a scheduler,
-   where an effect raises. Only a question ([Suspend.Ask]) may pass, because it is answered at
+   where an effect raises. Only a question ([Concord_suspend.Ask]) may pass, because it is answered at
    once. *)
 let run f =
   let open Effect.Deep in
   let unhandled = ref Not_found in
   let effc (type a) (e : a Effect.t) : ((a, _) continuation -> _) option =
     match e with
-    | Suspend.Suspend _ -> Some (fun k -> discontinue k waits)
-    | Suspend.Protect -> Some (fun k -> continue k ignore)
-    | Suspend.Ask { question = Reach.Refused_effects; _ } ->
+    | Concord_suspend.Suspend _ -> Some (fun k -> discontinue k waits)
+    | Concord_suspend.Protect -> Some (fun k -> continue k ignore)
+    | Concord_suspend.Ask { question = Reach.Refused_effects; _ } ->
         Some (fun k -> continue k (Some performs))
-    | Suspend.Ask _ -> None
+    | Concord_suspend.Ask _ -> None
     | _ ->
         Some
           (fun k ->

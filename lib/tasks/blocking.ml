@@ -331,12 +331,12 @@ let await_or_drop (promise, cancel) ~drop =
 (* While a function runs, it isn't known when a task will be resumed. *)
 let helpers t () =
   let s = here t in
-  if Atomic.get s.uncomputed > 0 then { Others.idle = 0; busy = 0 }
+  if Atomic.get s.uncomputed > 0 then { Helpers.idle = 0; busy = 0 }
   else
     Stdlib.Mutex.protect s.mutex (fun () ->
         let is_idle worker = not (Atomic.get worker.resumes) in
         let idle = List.length (List.filter is_idle s.idle) in
-        { Others.idle; busy = s.threads - idle })
+        { Helpers.idle; busy = s.threads - idle })
 
 let figures t =
   let s = here t in
@@ -356,7 +356,7 @@ let create ?name ?(threads = 64) () =
       (Printf.sprintf "Blocking.create: threads must be at least 1, not %d"
          threads);
   let t = { name; most = threads; states = Atomic.make [] } in
-  Others.add_helpers (helpers t);
+  Helpers.add (helpers t);
   Observer.made ~kind:"blocking calls" ?name ~figures t
 
 let default = create ()

@@ -461,9 +461,9 @@ let rec serve_surely pool worker ~suspend =
       ()
 
 let serve pool worker ~suspend =
-  Busy.one_more ();
+  Domains.one_more_worker ();
   serve_surely pool worker ~suspend;
-  Busy.one_less ()
+  Domains.one_less_worker ()
 
 (* --- The end of the pool -------------------------------------------------------------- *)
 

@@ -10,7 +10,7 @@
    reads [idle] afterwards. So one of the two sees the other (H4). A resumer is called before it
    is removed. So it may be called twice (unbroken), which does no harm.
 
-   [Busy] doesn't count the threads in [idle]. Debt: the thread that adds a resumer counts one
+   [Domains] doesn't count the threads in [idle]. Debt: the thread that adds a resumer counts one
    less just before, so that the thread that removes it at once doesn't count one too many. The
    thread that removes it counts one more. Both are unbroken. *)
 type 'a t = {
@@ -27,9 +27,9 @@ let rec add t resumer =
   let before = Atomic.get t.idle in
   let after = resumer :: before in
   (* unbroken *)
-  Busy.one_less ();
+  Domains.one_less_worker ();
   if not (Atomic.compare_and_set t.idle before after) then begin
-    Busy.one_more ();
+    Domains.one_more_worker ();
     add t resumer
   end
 
@@ -37,7 +37,8 @@ let rec remove t resumer =
   let before = Atomic.get t.idle in
   if List.memq resumer before then begin
     let after = List.filter (fun other -> other != resumer) before in
-    if Atomic.compare_and_set t.idle before after then Busy.one_more ()
+    if Atomic.compare_and_set t.idle before after then
+      Domains.one_more_worker ()
     else remove t resumer
   end
 

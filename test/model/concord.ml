@@ -15,8 +15,8 @@ end
 module Private = struct
   module Atomically = Atomically
 
-  module Others = struct
-    type helpers = { idle : int; busy : int }
+  module Helpers = struct
+    type t = { idle : int; busy : int }
   end
 
   module Reach = struct

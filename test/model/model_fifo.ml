@@ -17,7 +17,7 @@ let scheduler where ~is_lazy ~daemons ~looks works =
   Spin.limit s.spin looks;
   Spin.never (Domain.DLS.get Operation.spins);
   s.scopes <- Fifo.scopes s;
-  s.start <- Fiber.run;
+  s.start <- Handler.run;
   let tasks =
     List.mapi
       (fun i _ ->

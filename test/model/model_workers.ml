@@ -58,7 +58,7 @@ let nothing _ _ = ()
    [starting] begin meanwhile. *)
 let check_queue name ~asleep ~starting puts expect =
   Model.check name ~expect @@ fun () ->
-  Busy.count := 0;
+  Domains.count := 0;
   let queue = Ready_queue.create () and taken = ref [] in
   let rec serve () =
     match Ready_queue.take queue with
@@ -72,7 +72,7 @@ let check_queue name ~asleep ~starting puts expect =
   let thread _ =
     let task = Model.task () in
     fun () ->
-      Busy.one_more ();
+      Domains.one_more_worker ();
       Model.run task serve
   in
   List.iter (fun run -> run ()) (List.init asleep thread);
@@ -82,7 +82,7 @@ let check_queue name ~asleep ~starting puts expect =
       failwith "all threads sleep, but there is something to take";
     if List.length (Atomic.get queue.idle) <> asleep + starting then
       failwith "a resumer is left, or missing";
-    if !Busy.count <> 0 then failwith "threads that sleep count as busy";
+    if !Domains.count <> 0 then failwith "threads that sleep count as busy";
     String.concat "" (List.rev !taken)
   in
   (List.init starting thread @ List.map put puts, outcome)
@@ -161,7 +161,7 @@ let check_withdraw expect =
 let check_end name ?(serve = true) ?(tell = false) ?(lose = false) ?a ?b expect
     =
   Model.check name ~expect @@ fun () ->
-  Busy.count := 0;
+  Domains.count := 0;
   let pool = Job.create_pool ~workers:1 () in
   let workers = workers pool in
   let late = job pool "b" nothing in
@@ -184,7 +184,8 @@ let check_end name ?(serve = true) ?(tell = false) ?(lose = false) ?a ?b expect
         failwith "it was not drained";
       if not (List.for_all (fun (_, ended) -> !ended) workers) then
         failwith "a worker sleeps forever";
-      if !Busy.count <> 0 then failwith "a worker that has ended counts as busy"
+      if !Domains.count <> 0 then
+        failwith "a worker that has ended counts as busy"
     end;
     if Mailbox.length pool.ready.queue > 1 then failwith "items are left";
     describe (jobs ())

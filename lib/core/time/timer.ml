@@ -15,6 +15,10 @@ let runs_in = Atomic.make 0
 let is_there () = Atomic.set runs_in (Unix.getpid ())
 let has_thread () = Atomic.get runs_in = Unix.getpid ()
 
+let () =
+  Helpers.add ~is_idle (fun () ->
+      { idle = Bool.to_int (has_thread ()); busy = 0 })
+
 (* --- The sleeper ---------------------------------------------------------- *)
 
 let wake fd = ignore (Unix.write_substring fd "!" 0 1 : int)

@@ -65,6 +65,3 @@ val pending : unit -> int
 val is_idle : unit -> bool
 (** [is_idle ()] is [true] if no timeout is pending and the thread of this
     module is calling no action. O(1). *)
-
-val has_thread : unit -> bool
-(** [has_thread ()] is [true] if the thread was started. *)

@@ -8,12 +8,12 @@ let count () =
   let { process; idle } = Atomic.get helpers in
   if process = Unix.getpid () then idle else 0
 
-let ask () = { Others.idle = count (); busy = 0 }
+let ask () = { Helpers.idle = count (); busy = 0 }
 
 let add_one () =
   let this = Unix.getpid () in
   let before = Atomic.get helpers in
-  if before.process = 0 then Others.add_helpers ask;
+  if before.process = 0 then Helpers.add ask;
   Atomically.update helpers (fun { process; idle } ->
       { process = this; idle = (if process = this then idle + 1 else 1) })
 

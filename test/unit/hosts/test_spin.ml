@@ -3,7 +3,7 @@
 open Concord_test_support
 open Check
 module Spin = Concord__core__Spin
-module Busy = Concord__core__Busy
+module Domains = Concord__core__Domains
 
 exception Boom
 
@@ -348,18 +348,18 @@ let leaves_cores_to_workers () =
     (!looks, turns)
   in
   let cores = Domain.recommended_domain_count () in
-  let before = Busy.workers () in
+  let before = Domains.workers () in
   for _ = before + 2 to cores do
-    Busy.one_more ()
+    Domains.one_more_worker ()
   done;
   Alcotest.(check (pair int int)) "a core is free" (2001, 400) (looks ());
-  Busy.one_more ();
+  Domains.one_more_worker ();
   Alcotest.(check (pair int int)) "no core is free" (17, 16) (looks ());
   yes "what comes at once" (Spin.until (Spin.create ()) (fun () -> true));
-  Busy.one_less ();
+  Domains.one_less_worker ();
   Alcotest.(check (pair int int)) "a core is free again" (2001, 400) (looks ());
-  while Busy.workers () > before do
-    Busy.one_less ()
+  while Domains.workers () > before do
+    Domains.one_less_worker ()
   done
 
 let paces_alone () = int "calls" 0 (calls Spin.soon 1)

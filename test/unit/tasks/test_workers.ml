@@ -169,7 +169,7 @@ let forgets w =
 
 (* A worker takes a core from the moment when it is woken until it sleeps. *)
 let takes_cores () =
-  let busy = Concord__core__Busy.workers in
+  let busy = Concord__core__Domains.workers in
   let before = busy () in
   (* A worker that has just been started looks for jobs before it sleeps. *)
   let taken n =
@@ -198,7 +198,7 @@ let takes_cores () =
 (* However its workers fall asleep and wake up, at rest none of them counts. Threads and jobs that
    wait don't count either. *)
 let counts_exactly () =
-  let busy = Concord__core__Busy.workers in
+  let busy = Concord__core__Domains.workers in
   let before = busy () and gate = Promise.create () in
   let wait () = Promise.await gate in
   let threads = List.init 1000 (fun _ -> Thread.create wait ()) in
@@ -614,7 +614,7 @@ let finalisers_raise () =
   (* When a domain has ended, another one runs its finalisers. *)
   let armed = Atomic.make true in
   let finalise () = if Atomic.get armed then raise Boom in
-  let busy = Concord__core__Busy.workers in
+  let busy = Concord__core__Domains.workers in
   let before = busy () in
   let job () =
     Gc.finalise_last finalise (ref 0);

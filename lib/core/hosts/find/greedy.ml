@@ -63,7 +63,7 @@ let innermost () =
     Innermost.forget ();
     match Innermost.find () with
     | Noted plugin | Found plugin -> Has_plugin plugin
-    | Trigger trigger when Trigger.is_handler trigger -> Handles
+    | Trigger trigger when Plugin.is_handler trigger -> Handles
     | Trigger trigger -> Has_trigger trigger
     | Nobody -> Unregistered
   end

@@ -23,18 +23,6 @@ let threads () =
 let started_in = Unix.getpid ()
 let own () = if Unix.getpid () = started_in then 2 else 1
 
-type helpers = { idle : int; busy : int }
-
-let helpers : (unit -> helpers) list Atomic.t = Atomic.make []
-let add_helpers ask = Atomically.update helpers (List.cons ask)
-
-let ask_helpers () =
-  let add all ask =
-    let { idle; busy } = ask () in
-    { idle = all.idle + idle; busy = all.busy + busy }
-  in
-  List.fold_left add { idle = 0; busy = 0 } (Atomic.get helpers)
-
 (* A helper that has just resumed a task needs one or two turns to become idle. If the system
    has to wake the helper's thread first, it needs a moment longer. On a busy machine this may
    not be enough. Then the helper counts as a thread that may wake a task, and a deadlock is
@@ -44,33 +32,23 @@ let turns = 20
 let let_go_on ~turns =
   if turns > 10 then Thread.yield () else Thread.delay 0.000_1
 
-type known = { idle_or_asleep : int; may_soon : int }
-
-(* The threads that will wake no task, and those that may soon be idle. *)
-let known () =
-  let { idle; busy } = ask_helpers () in
-  let timers = Bool.to_int (Timer.has_thread ()) in
-  { idle_or_asleep = idle + timers; may_soon = busy }
-
-(* [known] is called before and after the threads are counted, and the smaller number of idle
-   helpers counts. There are three cases to consider:
+(* The helpers are asked before and after the threads are counted, and the smaller number of
+   idle ones counts. There are three cases to consider:
 
    - A helper that begins in between is not in [all], so it must not be subtracted.
    - A thread may ask an idle helper, or set a timeout, and end before it is counted. The
-     second call of [known] sees that helper busy, and [may_wake] sees the timeout.
+     second question sees that helper busy, and [may_wake] sees the timeout.
    - A helper may have resumed a task, and be idle again. The caller notices this, because it
      checks again whether a task is ready. *)
 let rec other_threads ?(turns = turns) ~asleep () =
   let were_spawned = Domains.were_spawned () in
-  let before = known () in
+  let before = Helpers.ask () in
   let all = threads () in
-  let after = known () in
+  let after = Helpers.ask () in
   let waiting =
-    own () + asleep
-    + Int.min before.idle_or_asleep after.idle_or_asleep
-    + Bool.to_int were_spawned
+    own () + asleep + Int.min before.idle after.idle + Bool.to_int were_spawned
   in
-  if all > waiting && all <= waiting + after.may_soon && turns > 0 then begin
+  if all > waiting && all <= waiting + after.busy && turns > 0 then begin
     let_go_on ~turns;
     other_threads ~turns:(turns - 1) ~asleep ()
   end
@@ -81,8 +59,8 @@ let rec other_threads ?(turns = turns) ~asleep () =
   end
   else all > waiting
 
-(* The timers are checked last, for the reason given at [other_threads]. *)
-let may_wake ~asleep = other_threads ~asleep () || not (Timer.is_idle ())
+(* The timeouts are checked last, for the reason given at [other_threads]. *)
+let may_wake ~asleep = other_threads ~asleep () || not (Helpers.are_idle ())
 
 (* Signals that OCaml itself catches don't count. These are SIGSEGV (signal 11), and signals
    above 31, which threads of C use. *)
@@ -115,13 +93,13 @@ let[@inline] may_be_alone () = not (Atomic.get was_seen)
    of C, which may call OCaml later. If a tick thread is left because another thread of the
    program has ended, it counts as another thread. *)
 let has_another_thread () =
-  let { idle_or_asleep; _ } = known () in
-  threads () > if idle_or_asleep = 0 then 1 else own () + idle_or_asleep
+  let { Helpers.idle; _ } = Helpers.ask () in
+  threads () > if idle = 0 then 1 else own () + idle
 
-(* A pending timeout must not set [was_seen], because it is soon over. So the timers are
+(* A pending timeout must not set [was_seen], because it is soon over. So the timeouts are
    checked first. They are also checked last, as in [may_wake]. *)
 let is_alone () =
-  may_be_alone () && Timer.is_idle ()
+  may_be_alone () && Helpers.are_idle ()
   &&
   if
     has_another_thread () || handle_signals ()
@@ -132,4 +110,4 @@ let is_alone () =
     Atomic.set was_seen true;
     false
   end
-  else Timer.is_idle ()
+  else Helpers.are_idle ()

@@ -20,22 +20,3 @@ val is_alone : unit -> bool
     waits in this thread. It is [false] if that is not known, and for good once
     a second thread, a domain or a signal handler was there. The answer costs
     some microseconds at first, and later one read. *)
-
-(** {2 Helpers}
-
-    Helpers are threads of a library that only resume tasks. *)
-
-type helpers = {
-  idle : int;
-      (** The number of helpers that will do nothing until a thread that is not
-          an idle helper asks them to. A helper stops being idle when that
-          thread has asked. It is idle again only after it has resumed the tasks
-          that it had to resume. *)
-  busy : int;
-      (** The number of other helpers that may be idle after their next turn. *)
-}
-
-val add_helpers : (unit -> helpers) -> unit
-(** [add_helpers ask] makes the library ask [ask ()] about the threads of a
-    library, from now on. Any thread calls it, at any time. It must not suspend
-    or raise. It is kept forever. *)

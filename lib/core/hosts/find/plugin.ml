@@ -122,6 +122,12 @@ let running plugin loop =
 let same (trigger : Domain_local_await.t) (sample : Domain_local_await.t) =
   Identity.same_code trigger.await sample.await
 
+let handler : Domain_local_await.t option Atomic.t = Atomic.make None
+let recognise_handlers sample = Atomic.set handler (Some sample)
+
+let is_handler trigger =
+  Option.fold (Atomic.get handler) ~none:false ~some:(same trigger)
+
 let sample_of_loop =
   of_loop Domain_local_await.{ release = ignore; await = ignore }
 

@@ -89,6 +89,14 @@ val recognise : Domain_local_await.t -> int option
 (** The index of the plug-in to whose scheduler the trigger belongs. It must be
     a trigger that the calling thread was given. *)
 
+val recognise_handlers : Domain_local_await.t -> unit
+(** Called by {!Trigger} with such a trigger, while the library is initialised.
+*)
+
+val is_handler : Domain_local_await.t -> bool
+(** [true] if the trigger is that of a scheduler that handles [Suspend]
+    ({!Trigger.prepare}). *)
+
 (** {2 Exceptions that end a task} *)
 
 val add_end_of_task : (unit -> exn -> bool) -> unit

@@ -79,7 +79,7 @@ let observe { passing } f =
 let is_inside trigger =
   let reached =
     if Greedy.may_be_around () then Suspended
-    else if Trigger.is_handler trigger then
+    else if Plugin.is_handler trigger then
       match Effect.perform (Suspend at_once) with
       | () -> Suspended
       | exception Effect.Unhandled (Suspend _) -> Unhandled

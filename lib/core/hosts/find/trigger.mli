@@ -12,13 +12,11 @@ val prepare :
   unit ->
   Domain_local_await.t
 (** [prepare handler outside ()] is a trigger whose [await] performs [Suspend].
-    If the effect has no handler, it calls [outside] with the same [block]. *)
+    If the effect has no handler, it calls [outside] with the same [block].
+    {!Plugin.is_handler} recognises it. *)
 
 val resume : unit Concord_suspend.resumer -> unit
 (** Resumes, unbroken. *)
-
-val is_handler : Domain_local_await.t -> bool
-(** [true] if the trigger was made by {!prepare}. *)
 
 val prepare_by : Plugin.t -> unit -> Domain_local_await.t
 (** A trigger whose [await] suspends by the plug-in, or blocks the thread if the

@@ -19,3 +19,13 @@ let may_be_spawning () =
        (Int64.sub (Mtime_clock.now_ns ()) !spawned_at)
        time_of_spawn_ns
      < 0
+
+(* --- Workers ---------------------------------------------------------------- *)
+
+(* In a cache line of its own, because it changes while all threads that are about to spin read it. *)
+let count = Atomic.make_contended 0
+let one_more_worker () = ignore (Atomic.fetch_and_add count 1 : int)
+let one_less_worker () = ignore (Atomic.fetch_and_add count (-1) : int)
+let workers () = Atomic.get count
+let cores = Domain.recommended_domain_count ()
+let[@inline] fill_cores () = Atomic.get count >= cores

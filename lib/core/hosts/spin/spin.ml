@@ -91,7 +91,7 @@ let[@inline] skips t =
   end
 
 (* While workers fill the cores, a thread that spins takes a core from one of them. *)
-let[@inline] at_most n = if Busy.fill_cores () then Int.min few n else n
+let[@inline] at_most n = if Domains.fill_cores () then Int.min few n else n
 
 let begin_ t =
   (* without a second domain, nothing could become ready while the caller spins *)
