@@ -103,16 +103,37 @@ let stack (module H : HOST) =
 
 (* In seconds. A loop that spins for a bounded time has stopped after the first one. *)
 let settling = 0.05
-let measured = 0.25
+let turn = 0.05
+
+(* While this thread computes, the process must have used so many seconds of a processor, so that a
+   loop could have had as many. *)
+let enough = 0.15
 let most_load = 0.1
 
-(* The processor time, as a part of the elapsed time. On a busy machine it is less, but not as
-   little as that of a loop that sleeps. *)
+let compute () =
+  let until = Unix.gettimeofday () +. turn in
+  while Unix.gettimeofday () < until do
+    ()
+  done
+
+(* The processor time that the process uses while this thread sleeps, in proportion to what it uses
+   while this thread computes. On a busy machine both are less, perhaps a tenth, so neither says
+   anything alone. They are measured in turns, because a machine is busy at times. *)
 let load () =
   Unix.sleepf settling;
-  let begun = Unix.gettimeofday () and used = Sys.time () in
-  Unix.sleepf measured;
-  (Sys.time () -. used) /. (Unix.gettimeofday () -. begun)
+  let used f =
+    let before = Sys.time () in
+    f ();
+    Sys.time () -. before
+  in
+  let rec go asleep busy =
+    alive ();
+    if busy > enough then asleep /. busy
+    else
+      let asleep = asleep +. used (fun () -> Unix.sleepf turn) in
+      go asleep (busy +. used compute)
+  in
+  go 0. 0.
 
 (* Something else in the process may be busy for a moment, so a busy loop is measured again. *)
 let rec least_load tries =
@@ -130,8 +151,9 @@ let sleeps h () =
       fail "the resumer returned false, although its task was still waiting";
     if least > most_load then
       fail
-        "all tasks wait, but the loop uses %.0f %% of a processor. Let it \
-         sleep in Suspend.suspend"
+        "all tasks wait, but the loop is busy: meanwhile the process uses %.0f \
+         %% of the processor time that it uses while one thread computes. Let \
+         it sleep in Suspend.suspend"
         (100. *. least)
   in
   beside other (fun () -> in_task h (fun _ -> wait_in post))
