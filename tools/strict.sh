@@ -22,6 +22,8 @@ done
 [ "${#tests[@]}" != 0 ] || { say "none of the tests that can run so is named '${names[*]}'"; exit 1; }
 
 cd "$top"
+# test_operations_interrupted reads this page.
+targets+=(./doc/threads.mld)
 dune build --root . --no-print-directory "${targets[@]}"
 
 failed=() n=0 cases=0

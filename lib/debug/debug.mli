@@ -95,8 +95,10 @@
 
     For the check, a task is suspended for some microseconds if its scheduler
     doesn't handle this library's own effect. These are Eio, Lwt's own tasks,
-    Domainslib, and others with an adapter. Other tasks may run meanwhile. In
-    other tasks and threads, the check doesn't suspend.
+    Domainslib, and others with an adapter. In a Domainslib pool on a busy
+    machine it can be milliseconds. Other tasks may run meanwhile. In a
+    cancelled Eio fiber of a program without [concord-eio], the check raises the
+    cancellation. In other tasks and threads, the check doesn't suspend.
 
     Events of these operations, and operations waiting for something else, such
     as {!Mvar.take}, are refused only when they have to wait. Each [Concord_lwt]

@@ -35,6 +35,13 @@ let resumed () =
     let waiters = ref [] and answers = ref 0 in
     let wait _ = Concord_lwt.sync (Event.make (waiting waiters) () ()) in
     let all = List.init n wait in
+    (* With CONCORD_DEBUG=strict, operations pause before they wait if many are performed at once. *)
+    let rec all_wait () =
+      if List.compare_length_with !waiters n < 0 then
+        Lwt.bind (Lwt.pause ()) all_wait
+      else Lwt.return ()
+    in
+    Lwt_main.run (all_wait ());
     let left = ref !waiters and called = ref false in
     let next answer =
       called := false;

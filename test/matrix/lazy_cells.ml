@@ -80,7 +80,10 @@ let restart ~cancel between =
   let a () =
     cancel
       (fun () -> ignore (Lazy.force t : int))
-      ~after:(fun () -> until_somebody_waits (fun () -> Lazy.waiters t))
+      ~after:(fun () ->
+        (* With CONCORD_DEBUG=strict, [force] may suspend the task before it begins. *)
+        Promise.await begun;
+        until_somebody_waits (fun () -> Lazy.waiters t))
   and b () =
     Promise.await begun;
     assert (Lazy.force t = 42)

@@ -26,8 +26,14 @@ let between (module A : Host.S) (module B : Host.S) (start : other_domain)
   | Some start_a, Some start_b, _ ->
       Concord_lwt.run (fun () ->
           let a = List.map start_a a in
-          (* A task of [B] may block the loop until a task of [A] waits. *)
-          Lwt.bind (turns 3) (fun () -> Lwt.join (a @ List.map start_b b)));
+          let open Lwt.Syntax in
+          (* A task of [B] may block the loop until a task of [A] waits. With CONCORD_DEBUG=strict, this
+             task is suspended before it locks, until the timers' thread resumes it. The thread
+             does that before a later timeout. *)
+          let* () = turns 3 in
+          let* () = Concord_lwt.sync (Event.timeout 0.001) in
+          let* () = turns 3 in
+          Lwt.join (a @ List.map start_b b));
       after ()
   | _, _, `B ->
       let ended = start run_a in
