@@ -65,12 +65,12 @@ for (const code of document.querySelectorAll('pre.language-ocaml code, pre.langu
 function textOf(pre) {
   const inputs = pre.querySelectorAll('.input')
   if (inputs.length === 0) return pre.querySelector('code').textContent
-  let text = ''
+  const phrases = []
   for (const input of inputs) {
-    const starts = input.previousSibling.textContent.startsWith('#')
-    text += (text && starts ? ';;\n' : text ? '\n' : '') + input.textContent
+    if (input.previousSibling.textContent.startsWith('#')) phrases.push(input.textContent)
+    else phrases.push(phrases.pop() + '\n' + input.textContent)
   }
-  return text
+  return phrases.map(phrase => phrase.trimEnd().endsWith(';;') ? phrase : phrase + ';;').join('\n') + '\n'
 }
 
 for (const pre of document.querySelectorAll('pre')) {

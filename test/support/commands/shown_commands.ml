@@ -13,6 +13,7 @@ let programs =
     "docker";
     "ocamlfind";
     "ocaml";
+    "utop";
     "gdb";
     "kill";
     "apt";
