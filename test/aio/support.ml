@@ -16,6 +16,22 @@ let open_files () =
   in
   List.filter_map name (Concord_test_proc.entries "self/fd")
 
+(* Another thread may still be waking the loop of Eio's POSIX backend, and closes the loop's pipe
+   afterwards. *)
+let leaves_none_open f () =
+  let before = open_files () in
+  f ();
+  let deadline = Unix.gettimeofday () +. 5. in
+  let rec settled () =
+    let after = open_files () in
+    if after = before || Unix.gettimeofday () > deadline then after
+    else begin
+      Thread.delay 0.001;
+      settled ()
+    end
+  in
+  Check.strings "the open files" before (settled ())
+
 let with_pipe f =
   let from, to_ = Unix.pipe ~cloexec:true () in
   f from to_

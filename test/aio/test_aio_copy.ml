@@ -211,11 +211,6 @@ let withdrawn () =
 
 (* --- All of them ----------------------------------------------------------------- *)
 
-let leaves_none_open f () =
-  let before = open_files () in
-  f ();
-  strings "the open files" before (open_files ())
-
 let () =
   (* The descriptors of the pollers stay. *)
   let wait () =

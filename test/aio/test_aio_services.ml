@@ -19,11 +19,6 @@ let client listener =
   Aio.connect fd (Unix.getsockname listener);
   fd
 
-let leaves_none_open f () =
-  let before = open_files () in
-  f ();
-  strings "the open files" before (open_files ())
-
 let in_run f = leaves_none_open (fun () -> Aio.run f)
 let in_eio f = leaves_none_open (fun () -> Eio_main.run (fun _ -> f ()))
 
