@@ -6,7 +6,7 @@
    the content of each page, and [Template] puts it into the frame of this site.
 
    The arguments are the folder to make, the version to show, the address of the repository to
-   link to or an empty one, and NAME=FOLDER for the pages of
+   link to or an empty one, the address that the site will have or an empty one, and NAME=FOLDER for the pages of
    each package and the modules of each library. If a library is not built, because the library
    that it adapts is not installed, it has no folder. A reference to its module is then no
    link. Every other reference that leads nowhere is an error. *)
@@ -113,7 +113,7 @@ let link_all parts =
 
 (* --- The site --------------------------------------------------------------- *)
 
-let make ~output ~version ~repository parts =
+let make ~output ~version ~repository ~address parts =
   let linked, faults = link_all parts in
   if faults <> [] then fail "%s" (String.concat "\n" faults);
   let generate file =
@@ -124,7 +124,10 @@ let make ~output ~version ~repository parts =
     (odoc ([ "compile-index"; "--json"; "-o"; "index.json" ] @ linked) : string);
   ignore (odoc [ "support-files"; "-o"; "support" ] : string);
   let pages = List.map (Page.read ~root:"json") (Files.all "json" ".json") in
-  let frame = Template.frame ~version ~repository pages in
+  let picture = ".." / "diagrams" / Social.picture in
+  let has_picture = Sys.file_exists picture in
+  let social = Social.tags ~address ~has_picture in
+  let frame = Template.frame ~version ~repository ~social pages in
   List.iter
     (fun page -> Files.write (output / Page.url page) (frame (Page page)))
     pages;
@@ -141,6 +144,7 @@ let make ~output ~version ~repository parts =
   copy "." "site.js";
   copy "." "favicon.svg";
   copy "support" "highlight.pack.js";
+  if has_picture then copy (Filename.dirname picture) Social.picture;
   (* Pictures, and programs that pages offer for download. *)
   List.iter
     (fun (folder, extension) ->
@@ -153,7 +157,9 @@ let make ~output ~version ~repository parts =
 
 let () =
   match Array.to_list Sys.argv with
-  | _ :: output :: version :: repository :: (_ :: _ as words) ->
-      let repository = if repository = "" then None else Some repository in
-      make ~output ~version ~repository (List.map part words)
-  | _ -> fail "usage: site FOLDER VERSION REPOSITORY NAME=FOLDER..."
+  | _ :: output :: version :: repository :: address :: (_ :: _ as words) ->
+      let unless_empty text = if text = "" then None else Some text in
+      let repository = unless_empty repository in
+      let address = unless_empty address in
+      make ~output ~version ~repository ~address (List.map part words)
+  | _ -> fail "usage: site FOLDER VERSION REPOSITORY ADDRESS NAME=FOLDER..."

@@ -249,7 +249,9 @@ let about_site =
   "Eio fibers, Lwt promises, Domainslib tasks and plain threads wait for each \
    other through the same mutexes, queues and promises, in OCaml 5."
 
-let document ~version ~repository ~top ~title ~description ~class_ ~menu body =
+let document ~version ~repository ~social ~path ~title ~description ~class_
+    ~menu body =
+  let top = top path in
   let repository =
     match repository with
     | None -> ""
@@ -271,7 +273,7 @@ let document ~version ~repository ~top ~title ~description ~class_ ~menu body =
 <meta property="og:site_name" content="Concord">
 <meta property="og:title" content="%s">
 <meta property="og:description" content="%s">
-<title>%s</title>
+%s<title>%s</title>
 <link rel="icon" type="image/svg+xml" href="%sfavicon.svg">
 <link rel="stylesheet" href="%ssite.css">
 <script>try { document.documentElement.dataset.theme = localStorage.theme || 'auto' } catch {}</script>
@@ -297,11 +299,12 @@ let document ~version ~repository ~top ~title ~description ~class_ ~menu body =
 </body>
 </html>
 |}
-    (escape description) (escape title) (escape description) (escape title) top
-    top top top class_ top menu top (escape version) top top top repository body
+    (escape description) (escape title) (escape description) (social ~path)
+    (escape title) top top top top class_ top menu top (escape version) top top
+    top repository body
 
-let frame ~version ~repository pages =
-  let document = document ~version ~repository in
+let frame ~version ~repository ~social pages =
+  let document = document ~version ~repository ~social in
   let groups = groups (Files.read "contents.txt") in
   check pages groups;
   let by_url = Hashtbl.create 500 in
@@ -315,7 +318,7 @@ let frame ~version ~repository pages =
   let neighbours = neighbours (reading_order pages groups) in
   function
   | Landing ->
-      document ~top:"" ~title:"Concord" ~description:about_site
+      document ~path:"index.html" ~title:"Concord" ~description:about_site
         ~class_:"landing" ~menu:false landing
   | Page page ->
       let at = Page.url page in
@@ -335,6 +338,6 @@ let frame ~version ~repository pages =
         (turn ~at ~find neighbours)
         (side ~at ~find ~pages groups)
       |> with_unique_names
-      |> document ~top:(top at)
+      |> document ~path:at
            ~title:(page.title ^ " - Concord")
            ~description:(description page) ~class_:"page" ~menu:true
