@@ -133,7 +133,7 @@ val owners : t -> Holder.t list
 
 val give_back : t -> unit
 (** Performs {!unlock_step}, for a task that will lock the mutex again. The
-    owner gives it back ({!Holders.gives_back}). Unbroken. *)
+    owner gives it back ([Holders.gives_back]). Unbroken. *)
 
 val try_release : t -> bool
 (** [try_release t] unlocks [t] if no task waits for it and waits are not kept.
