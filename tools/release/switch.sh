@@ -68,5 +68,6 @@ awk -v n=0 '/^```dune$/ { n++; getline; while ($0 != "```") { print > (n == 1 ? 
 command=$(grep -xE 'opam install \./path/to/concord .*' "$checkout/README.md") || { echo "README.md has no line 'opam install ./path/to/concord'" >&2; exit 1; }
 # shellcheck disable=SC2086  # the words of the command
 ${command/.\/path\/to/..}
-opam exec -- dune exec ./readme.exe >output
+# This folder is in the checkout whose release is made, and dune would take that for the project.
+opam exec -- dune exec --root . ./readme.exe >output
 diff readme.expected output
