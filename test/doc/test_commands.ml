@@ -28,7 +28,6 @@ let table =
         ("dune exec ./readme.exe", followed);
         ("./dev exec readme", Run ("examples/readme/dune", "readme"));
         ("./dev test", Not "it runs the tests themselves");
-        ("./dev utop", toplevel);
         ("./dev doc", site);
         ("CONCORD_DEBUG=sigquit ./program", sigquit);
         ("concord-trace --waits PID", outside);
