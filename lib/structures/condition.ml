@@ -178,7 +178,9 @@ let wait_evt condition mutex =
   let wait = start condition mutex in
   let lock_again () = lock_again wait in
   Event.wrap_withdraw
-    (Event.make_by (Last_and_finish (fun _ -> lock_again ())) waiting wait ())
+    (Event.make_by
+       (Last_and_finish (fun _ -> Sys.opaque_identity (lock_again ())))
+       waiting wait ())
     lock_again
 
 (* --- Without a mutex ------------------------------------------------------ *)

@@ -498,12 +498,13 @@ let modify t f =
   else modify_as Holders.unknown t f
 
 let swap_evt t v =
-  Event.make_by (Finish (swap_held t v)) swapping.operation t to_hold
+  let finish old = Sys.opaque_identity (swap_held t v old) in
+  Event.make_by (Finish finish) swapping.operation t to_hold
 
 let modify_evt t f =
   let event by t =
     Event.make_by
-      (Finish (replace_as by t f))
+      (Finish (fun old -> Sys.opaque_identity (replace_as by t f old)))
       modifying.operation t (hold_by by)
   in
   Holding.event event t

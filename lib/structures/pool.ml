@@ -441,7 +441,7 @@ let use_evt t f =
     let f = Holding.giving_back ~kind ~holder:(fun _ -> holder) t f in
     let finish grant =
       let item = resource t holder grant in
-      lend t f item
+      Sys.opaque_identity (lend t f item)
     in
     Event.make_by (Finish finish) taking t holder
   in
