@@ -100,6 +100,7 @@ let variants =
   [
     "composed";
     "unsplit";
+    "long-lived";
     "blocking";
     "domain-manager";
     "executor-pool";

@@ -702,6 +702,7 @@ These rows are measured:
   web p99-40000 lwt http us
   fib throughput-domains-1 composed eio req/s
   fib throughput-domains-1 unsplit eio req/s
+  fib throughput-domains-1 long-lived eio req/s
   fib throughput-domains-1 blocking eio req/s
   fib throughput-domains-1 domain-manager eio req/s
   fib throughput-domains-1 executor-pool eio req/s
@@ -710,6 +711,7 @@ These rows are measured:
   fib throughput-domains-1 mvar eio req/s
   fib throughput-domains-2 composed eio req/s
   fib throughput-domains-2 unsplit eio req/s
+  fib throughput-domains-2 long-lived eio req/s
   fib throughput-domains-2 blocking eio req/s
   fib throughput-domains-2 domain-manager eio req/s
   fib throughput-domains-2 executor-pool eio req/s
@@ -718,6 +720,7 @@ These rows are measured:
   fib throughput-domains-2 mvar eio req/s
   fib throughput-domains-4 composed eio req/s
   fib throughput-domains-4 unsplit eio req/s
+  fib throughput-domains-4 long-lived eio req/s
   fib throughput-domains-4 blocking eio req/s
   fib throughput-domains-4 domain-manager eio req/s
   fib throughput-domains-4 executor-pool eio req/s
@@ -726,6 +729,7 @@ These rows are measured:
   fib throughput-domains-4 mvar eio req/s
   fib throughput-load-25 composed eio req/s
   fib throughput-load-25 unsplit eio req/s
+  fib throughput-load-25 long-lived eio req/s
   fib throughput-load-25 blocking eio req/s
   fib throughput-load-25 domain-manager eio req/s
   fib throughput-load-25 executor-pool eio req/s
@@ -734,6 +738,7 @@ These rows are measured:
   fib throughput-load-25 mvar eio req/s
   fib throughput-load-50 composed eio req/s
   fib throughput-load-50 unsplit eio req/s
+  fib throughput-load-50 long-lived eio req/s
   fib throughput-load-50 blocking eio req/s
   fib throughput-load-50 domain-manager eio req/s
   fib throughput-load-50 executor-pool eio req/s
@@ -742,6 +747,7 @@ These rows are measured:
   fib throughput-load-50 mvar eio req/s
   fib throughput-load-75 composed eio req/s
   fib throughput-load-75 unsplit eio req/s
+  fib throughput-load-75 long-lived eio req/s
   fib throughput-load-75 blocking eio req/s
   fib throughput-load-75 domain-manager eio req/s
   fib throughput-load-75 executor-pool eio req/s
@@ -750,6 +756,7 @@ These rows are measured:
   fib throughput-load-75 mvar eio req/s
   fib throughput-load-100 composed eio req/s
   fib throughput-load-100 unsplit eio req/s
+  fib throughput-load-100 long-lived eio req/s
   fib throughput-load-100 blocking eio req/s
   fib throughput-load-100 domain-manager eio req/s
   fib throughput-load-100 executor-pool eio req/s
@@ -758,6 +765,7 @@ These rows are measured:
   fib throughput-load-100 mvar eio req/s
   fib throughput-load-125 composed eio req/s
   fib throughput-load-125 unsplit eio req/s
+  fib throughput-load-125 long-lived eio req/s
   fib throughput-load-125 blocking eio req/s
   fib throughput-load-125 domain-manager eio req/s
   fib throughput-load-125 executor-pool eio req/s
@@ -766,6 +774,7 @@ These rows are measured:
   fib throughput-load-125 mvar eio req/s
   fib p90-domains-1 composed eio us
   fib p90-domains-1 unsplit eio us
+  fib p90-domains-1 long-lived eio us
   fib p90-domains-1 blocking eio us
   fib p90-domains-1 domain-manager eio us
   fib p90-domains-1 executor-pool eio us
@@ -774,6 +783,7 @@ These rows are measured:
   fib p90-domains-1 mvar eio us
   fib p90-domains-2 composed eio us
   fib p90-domains-2 unsplit eio us
+  fib p90-domains-2 long-lived eio us
   fib p90-domains-2 blocking eio us
   fib p90-domains-2 domain-manager eio us
   fib p90-domains-2 executor-pool eio us
@@ -782,6 +792,7 @@ These rows are measured:
   fib p90-domains-2 mvar eio us
   fib p90-domains-4 composed eio us
   fib p90-domains-4 unsplit eio us
+  fib p90-domains-4 long-lived eio us
   fib p90-domains-4 blocking eio us
   fib p90-domains-4 domain-manager eio us
   fib p90-domains-4 executor-pool eio us
@@ -790,6 +801,7 @@ These rows are measured:
   fib p90-domains-4 mvar eio us
   fib p90-load-25 composed eio us
   fib p90-load-25 unsplit eio us
+  fib p90-load-25 long-lived eio us
   fib p90-load-25 blocking eio us
   fib p90-load-25 domain-manager eio us
   fib p90-load-25 executor-pool eio us
@@ -798,6 +810,7 @@ These rows are measured:
   fib p90-load-25 mvar eio us
   fib p90-load-50 composed eio us
   fib p90-load-50 unsplit eio us
+  fib p90-load-50 long-lived eio us
   fib p90-load-50 blocking eio us
   fib p90-load-50 domain-manager eio us
   fib p90-load-50 executor-pool eio us
@@ -806,6 +819,7 @@ These rows are measured:
   fib p90-load-50 mvar eio us
   fib p90-load-75 composed eio us
   fib p90-load-75 unsplit eio us
+  fib p90-load-75 long-lived eio us
   fib p90-load-75 blocking eio us
   fib p90-load-75 domain-manager eio us
   fib p90-load-75 executor-pool eio us
@@ -814,6 +828,7 @@ These rows are measured:
   fib p90-load-75 mvar eio us
   fib p90-load-100 composed eio us
   fib p90-load-100 unsplit eio us
+  fib p90-load-100 long-lived eio us
   fib p90-load-100 blocking eio us
   fib p90-load-100 domain-manager eio us
   fib p90-load-100 executor-pool eio us
@@ -822,6 +837,7 @@ These rows are measured:
   fib p90-load-100 mvar eio us
   fib p90-load-125 composed eio us
   fib p90-load-125 unsplit eio us
+  fib p90-load-125 long-lived eio us
   fib p90-load-125 blocking eio us
   fib p90-load-125 domain-manager eio us
   fib p90-load-125 executor-pool eio us
@@ -830,6 +846,7 @@ These rows are measured:
   fib p90-load-125 mvar eio us
   fib small-p90-domains-1 composed eio us
   fib small-p90-domains-1 unsplit eio us
+  fib small-p90-domains-1 long-lived eio us
   fib small-p90-domains-1 blocking eio us
   fib small-p90-domains-1 domain-manager eio us
   fib small-p90-domains-1 executor-pool eio us
@@ -838,6 +855,7 @@ These rows are measured:
   fib small-p90-domains-1 mvar eio us
   fib small-p90-domains-2 composed eio us
   fib small-p90-domains-2 unsplit eio us
+  fib small-p90-domains-2 long-lived eio us
   fib small-p90-domains-2 blocking eio us
   fib small-p90-domains-2 domain-manager eio us
   fib small-p90-domains-2 executor-pool eio us
@@ -846,6 +864,7 @@ These rows are measured:
   fib small-p90-domains-2 mvar eio us
   fib small-p90-domains-4 composed eio us
   fib small-p90-domains-4 unsplit eio us
+  fib small-p90-domains-4 long-lived eio us
   fib small-p90-domains-4 blocking eio us
   fib small-p90-domains-4 domain-manager eio us
   fib small-p90-domains-4 executor-pool eio us
@@ -854,6 +873,7 @@ These rows are measured:
   fib small-p90-domains-4 mvar eio us
   fib small-p90-load-25 composed eio us
   fib small-p90-load-25 unsplit eio us
+  fib small-p90-load-25 long-lived eio us
   fib small-p90-load-25 blocking eio us
   fib small-p90-load-25 domain-manager eio us
   fib small-p90-load-25 executor-pool eio us
@@ -862,6 +882,7 @@ These rows are measured:
   fib small-p90-load-25 mvar eio us
   fib small-p90-load-50 composed eio us
   fib small-p90-load-50 unsplit eio us
+  fib small-p90-load-50 long-lived eio us
   fib small-p90-load-50 blocking eio us
   fib small-p90-load-50 domain-manager eio us
   fib small-p90-load-50 executor-pool eio us
@@ -870,6 +891,7 @@ These rows are measured:
   fib small-p90-load-50 mvar eio us
   fib small-p90-load-75 composed eio us
   fib small-p90-load-75 unsplit eio us
+  fib small-p90-load-75 long-lived eio us
   fib small-p90-load-75 blocking eio us
   fib small-p90-load-75 domain-manager eio us
   fib small-p90-load-75 executor-pool eio us
@@ -878,6 +900,7 @@ These rows are measured:
   fib small-p90-load-75 mvar eio us
   fib small-p90-load-100 composed eio us
   fib small-p90-load-100 unsplit eio us
+  fib small-p90-load-100 long-lived eio us
   fib small-p90-load-100 blocking eio us
   fib small-p90-load-100 domain-manager eio us
   fib small-p90-load-100 executor-pool eio us
@@ -886,6 +909,7 @@ These rows are measured:
   fib small-p90-load-100 mvar eio us
   fib small-p90-load-125 composed eio us
   fib small-p90-load-125 unsplit eio us
+  fib small-p90-load-125 long-lived eio us
   fib small-p90-load-125 blocking eio us
   fib small-p90-load-125 domain-manager eio us
   fib small-p90-load-125 executor-pool eio us

@@ -6,7 +6,8 @@ type who = Own | Library | Language
 let is_ours row =
   String.starts_with ~prefix:"concord" row.impl
   || row.group = "fib"
-     && List.mem row.impl [ "composed"; "unsplit"; "as-printed"; "mvar" ]
+     && List.mem row.impl
+          [ "composed"; "unsplit"; "long-lived"; "as-printed"; "mvar" ]
 
 (* These rows do less than Concord by design, so they belong to no library: the bare effect, a
    bare loop, the same operation without an event, an iterator, and a style's own MVar. The

@@ -205,6 +205,7 @@ let fib results =
          [
            "composed";
            "unsplit";
+           "long-lived";
            "domain-manager";
            "executor-pool";
            "eio-promise";

@@ -50,6 +50,10 @@ let command =
           "does the same, but computes each number in one piece, in one domain \
            of the pool." );
       `I
+        ( "$(b,long-lived)",
+          "computes in one piece, too, but each domain of the pool has one \
+           task, which takes all its requests from a Concord mailbox." );
+      `I
         ( "$(b,domain-manager)",
           "uses Eio alone. Other domains take requests from a stream, and \
            compute each of them in one piece." );

@@ -8,6 +8,7 @@ type t =
   | Blocking
   | Composed
   | Unsplit
+  | Long_lived
   | Domain_manager
   | Executor_pool
   | Eio_promise
@@ -19,6 +20,7 @@ let all =
     ("blocking", Blocking);
     ("composed", Composed);
     ("unsplit", Unsplit);
+    ("long-lived", Long_lived);
     ("domain-manager", Domain_manager);
     ("executor-pool", Executor_pool);
     ("eio-promise", Eio_promise);
@@ -43,6 +45,31 @@ let submitted compute ~domains f =
 
 let composed ~domains f = submitted Fib.parallel ~domains f
 let unsplit ~domains f = submitted (fun _ n -> Fib.sequential n) ~domains f
+
+(* One task in each domain takes all requests, as in [domain_manager]. A recursion on a fresh
+   stack was slower on the machine of RESULTS.md, and here each domain keeps its stack. *)
+let long_lived ~domains f =
+  with_pool ~num_domains:domains @@ fun pool ->
+  let jobs = Concord.Mailbox.create () in
+  let rec work () =
+    match Concord.Mailbox.take jobs with
+    | exception Concord.Mailbox.Closed -> ()
+    | n, result ->
+        Concord.Promise.fill result (Fib.sequential n);
+        work ()
+  in
+  let tasks =
+    List.init domains (fun _ -> Concord_domainslib.submit pool work)
+  in
+  let stop () =
+    Concord.Mailbox.close jobs;
+    List.iter Concord.Promise.await tasks
+  in
+  Fun.protect ~finally:stop (fun () ->
+      f (fun n ->
+          let result = Concord.Promise.create () in
+          Concord.Mailbox.add jobs (n, result);
+          Concord.Promise.await result))
 
 (* --- By a task that Eio's domain starts in the pool itself --- *)
 
@@ -119,6 +146,7 @@ let with_fib t ~domains manager f =
   | Blocking -> blocking ~domains f
   | Composed -> composed ~domains f
   | Unsplit -> unsplit ~domains f
+  | Long_lived -> long_lived ~domains f
   | Domain_manager -> domain_manager ~domains manager f
   | Executor_pool -> executor_pool ~domains manager f
   | Eio_promise -> eio_promise ~domains f

@@ -11,6 +11,10 @@ type t =
   | Unsplit
       (** The same, but each number is computed in one piece. It shows the cost
           and the gain of splitting a request. *)
+  | Long_lived
+      (** Each domain of the pool has one task, which takes all its requests
+          from a Concord mailbox, and computes each in one piece. So all
+          requests of a domain run on one stack, as in {!Domain_manager}. *)
   | Domain_manager
       (** Section 7.2, with Eio alone. Other domains take jobs from a stream,
           and compute each in one piece. *)
@@ -39,5 +43,5 @@ val with_fib :
 (** [with_fib t ~domains manager f] calls [f fib]. [fib n] computes the [n]th
     Fibonacci number on [domains] domains. Call [fib] in Eio fibers of the
     domain that called [with_fib]. The [fib] of {!Composed}, {!Unsplit},
-    {!Domain_manager} and {!Executor_pool} may be called in fibers of any
-    domain. *)
+    {!Long_lived}, {!Domain_manager} and {!Executor_pool} may be called in
+    fibers of any domain. *)

@@ -14,7 +14,7 @@ let of_variant = function
 (* --- Which variants compute for fibers of any domain --- *)
 
 let admits_other_domains : Variants.t -> bool = function
-  | Composed | Unsplit | Domain_manager | Executor_pool -> true
+  | Composed | Unsplit | Long_lived | Domain_manager | Executor_pool -> true
   | Blocking | Eio_promise | As_printed | Mvar -> false
 
 let reach (name, variant) =
