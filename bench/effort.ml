@@ -12,6 +12,7 @@ type t = {
   crowd : int;
   run_s : float;
   group_s : float;
+  real_time : bool;
 }
 
 (* There are many short samples instead of few long ones. Other work on the machine comes in
@@ -29,6 +30,7 @@ let full =
     crowd = max_int;
     run_s = 3_000.;
     group_s = 60.;
+    real_time = false;
   }
 
 let quick =
@@ -44,6 +46,7 @@ let quick =
     crowd = 100_000;
     run_s = 450.;
     group_s = 25.;
+    real_time = false;
   }
 
 let smoke =
@@ -59,6 +62,7 @@ let smoke =
     crowd = 100;
     run_s = infinity;
     group_s = infinity;
+    real_time = false;
   }
 
 (* With this number of tasks a program may need gigabytes, and a process doesn't give them back
@@ -81,6 +85,12 @@ let of_row t row most =
 
 let most t row = of_row t row t.most
 
+(* A claim about a load needs more than five samples if these differ much. *)
+let most_for_verdict t row =
+  match row.sample with
+  | Load _ when t.level = Full -> 15
+  | Load _ | Time _ | Crowd _ | Counted _ -> most t row
+
 (* Rows with few samples anyway (sizes, for example) vary little, so all of their samples are
    taken. *)
 let enough t row =
@@ -91,6 +101,20 @@ let is_known t row series =
   let is_small values = Statistics.error values <= t.error in
   samples >= most t row
   || (samples >= enough t row && List.for_all is_small series)
+
+let much_too_late = 4.
+
+let goes_on t row ~late ~is_undecided series =
+  let samples = Array.length (List.hd series) in
+  if late > much_too_late && samples >= t.least then false
+  else if is_undecided then samples < most_for_verdict t row
+  else (not (is_known t row series)) && not (late > 1. && samples >= t.fewest)
+
+(* The processes of a load want more cores than there are, so they have to share them. *)
+let is_real_time t row =
+  match row.sample with
+  | Load _ -> false
+  | Time _ | Crowd _ | Counted _ -> t.real_time
 
 let is_measured t row =
   match row.sample with

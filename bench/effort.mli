@@ -19,6 +19,8 @@ type t = {
   crowd : int;  (** The greatest number of tasks of a {!Case.Crowd}. *)
   run_s : float;  (** The time for all groups. *)
   group_s : float;  (** The minimal time for a group that is measured alone. *)
+  real_time : bool;
+      (** Whether the rows, except loads, run at real-time priority. *)
 }
 
 val full : t
@@ -36,6 +38,23 @@ val most : t -> Case.row -> int
 val is_known : t -> Case.row -> float array list -> bool
 (** Whether a row has enough samples. There is one series of ratios, or several
     for a load, and all of them must have a small error. *)
+
+val most_for_verdict : t -> Case.row -> int
+(** The greatest number of samples if a verdict needs them. *)
+
+val much_too_late : float
+(** A comparison ends after this multiple of its share of the time, even if it
+    is incomplete. *)
+
+val goes_on :
+  t -> Case.row -> late:float -> is_undecided:bool -> float array list -> bool
+(** Whether a row takes another turn, after the turns of {!is_known}'s series.
+    [late] is the time its comparison has taken, in proportion to its share.
+    Once the share is over, a row goes on only to have [fewest] samples, or if
+    its turns don't decide a claim yet ([is_undecided]). Such a row goes on
+    until it has {!most_for_verdict}, or until {!much_too_late}. *)
+
+val is_real_time : t -> Case.row -> bool
 
 val is_measured : t -> Case.row -> bool
 (** Some rows are left out if there is little effort. *)

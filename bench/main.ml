@@ -67,12 +67,17 @@ let run_of effort rows : Results.run =
 
 (* Calls [save] with the results so far after each group, so that an interruption loses
    little. *)
-let measure ~save effort groups =
+let measure ~save (effort : Effort.t) groups =
+  let undecided group measured =
+    if effort.level = Least then Fun.const false
+    else Undecided.is_undecided group measured
+  in
   let comparison budget (group : Case.group) comparison =
     let patience_s = Budget.share_s budget group comparison in
     let progress = Printf.eprintf "bench: %s: %s\n%!" group.name in
     let results =
-      Measure.comparison ~progress effort ~patience_s group comparison
+      Measure.comparison ~progress ~undecided:(undecided group) effort
+        ~patience_s group comparison
     in
     (comparison, results)
   in
@@ -204,8 +209,14 @@ let merged file json =
       Results_file.write kept all;
       all
 
-let run names (effort : Effort.t) minutes asked json from fills prints charts
-    compare list rows =
+let check_real_time (effort : Effort.t) =
+  if effort.real_time && not (Worker.may_be_real_time ()) then
+    stop ~code:usage_error
+      "--real-time: chrt may not give real-time priority here. Run this as \
+       root, or leave out the option"
+
+let run names (effort : Effort.t) real_time minutes asked json from fills prints
+    charts compare list rows =
   match (list, compare, from) with
   | true, _, _ -> list_groups ()
   | _, true, _ -> compare_files names
@@ -215,8 +226,10 @@ let run names (effort : Effort.t) minutes asked json from fills prints charts
   | _ ->
       let seconds = Option.map (( *. ) 60.) minutes in
       let run_s = Option.value seconds ~default:effort.run_s in
+      let effort = { effort with run_s; real_time } in
+      check_real_time effort;
       let groups = prepared effort asked names in
-      measure_and_save groups { effort with run_s } json ~fills ~prints ~charts
+      measure_and_save groups effort json ~fills ~prints ~charts
 
 let groups =
   Arg.(
@@ -266,8 +279,18 @@ let minutes =
         ~doc:
           "The time for all groups together. By default it is an hour (or the \
            time of $(b,--quick)). With less time, rows have fewer turns (at \
-           least 5) and wider quartiles. Some rows need more than their share, \
-           about 20 minutes in all (without $(b,--quick)).")
+           least 5) and wider quartiles. Rows of a claim that is undecided go \
+           on for up to four times their share. Some rows need more than their \
+           share, about 20 minutes in all (without $(b,--quick)).")
+
+let real_time =
+  Arg.(
+    value & flag
+    & info [ "real-time" ]
+        ~doc:
+          "Measure at real-time priority, by $(b,chrt), if other programs use \
+           the cores. This needs root. Loads ($(b,fib), $(b,web)) keep their \
+           priority, because their processes want more cores than there are.")
 
 let asked =
   let n =
@@ -376,8 +399,8 @@ let command =
              ~doc:"if $(b,--compare) found a row that became worse.";
          ])
     Term.(
-      const run $ groups $ effort $ minutes $ asked $ json $ from $ fills
-      $ prints $ charts $ compare $ list $ rows)
+      const run $ groups $ effort $ real_time $ minutes $ asked $ json $ from
+      $ fills $ prints $ charts $ compare $ list $ rows)
 
 let () =
   let code = Cmd.eval command in

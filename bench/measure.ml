@@ -2,9 +2,6 @@ open Case
 
 type result = { row : row; values : float array; offered : float array }
 
-(* A comparison ends after this multiple of its share of the time, even if it is incomplete. *)
-let much_too_late = 4.
-
 (* A row may be affected by the row before it. With a fixed order, the effect would always be
    the same. For example, a baseline that is always first would always follow the last row and
    the end of a turn. So each turn has a random order, drawn from the same numbers in every
@@ -47,15 +44,42 @@ let figures subject =
       Array.of_list (List.map (fun answers -> List.nth answers nth) turns))
 
 (* The precision that matters is that of the ratio to the baseline, turn by turn. *)
-let is_known effort ~baseline subject =
-  Effort.is_known effort subject.row
-    (if subject == baseline then figures baseline
-     else
-       List.map2
-         (fun base values -> ratios subject.row ~baseline:base values)
-         (figures baseline) (figures subject))
+let series ~baseline subject =
+  if subject == baseline then figures baseline
+  else
+    List.map2
+      (fun base values -> ratios subject.row ~baseline:base values)
+      (figures baseline) (figures subject)
 
 (* --- A comparison ------------------------------------------------------------ *)
+
+(* The comparisons that this measurement has the answers for. *)
+let sharing (group : group) comparison =
+  let load c =
+    match c.baseline.sample with
+    | Load { name; _ } -> Some name
+    | Time _ | Crowd _ | Counted _ -> None
+  in
+  if load comparison = None then [ comparison ]
+  else List.filter (fun c -> load c = load comparison) group.comparisons
+
+let offered rates values =
+  if Array.for_all Float.is_finite rates then
+    Array.sub rates 0 (Array.length values)
+  else [||]
+
+(* The results of a comparison so far. [rates] begins with the latest one. *)
+let partial comparison subjects rates =
+  let rates = Array.of_list (List.rev rates) in
+  let result row =
+    List.find_opt
+      (fun s -> s.row.impl = row.impl && s.row.host = row.host)
+      subjects
+    |> Option.map (fun subject ->
+        let values = List.nth (figures subject) (Case.nth row) in
+        { row; values; offered = offered rates values })
+  in
+  List.filter_map result (rows comparison)
 
 let take_turn effort random ~rate subjects =
   let nexts = List.map (fun { sampling; _ } -> sampling.next) subjects in
@@ -76,7 +100,8 @@ let take_turn effort random ~rate subjects =
 (* Returns the subjects with all their answers, the baseline first, and the rates of the turns.
    A row that is precise enough takes no more turns. The other rows continue, with the
    baseline. So if the samples of two rows have the same index, they are from the same turn. *)
-let measure ~progress (effort : Effort.t) ~patience_s group comparison =
+let measure ~progress ~undecided (effort : Effort.t) ~patience_s group
+    comparison =
   let rows = rows comparison and case = comparison.baseline.case in
   let start = Meter.now () in
   progress (case ^ ": calibration");
@@ -93,26 +118,27 @@ let measure ~progress (effort : Effort.t) ~patience_s group comparison =
   let baseline = List.hd subjects and others = List.tl subjects in
   let random = Random.State.make [||] in
   let rate () = rate comparison.baseline in
-  let no_time_for turns =
-    let late = 1e-9 *. Meter.ns_since start /. patience_s in
-    (late > 1. && turns >= effort.fewest)
-    || (late > much_too_late && turns >= effort.least)
+  let measured rates =
+    List.map (fun c -> (c, partial c subjects rates)) (sharing group comparison)
   in
   let rec take rates others =
     let turns = List.length rates in
-    let is_known = is_known effort ~baseline in
-    let go_on =
-      if turns = 0 then others
-      else List.filter (fun subject -> not (is_known subject)) others
+    let goes_on =
+      if turns = 0 then Fun.const true
+      else
+        let late = 1e-9 *. Meter.ns_since start /. patience_s
+        and is_undecided = undecided (measured rates) in
+        fun subject ->
+          Effort.goes_on effort subject.row ~late
+            ~is_undecided:(is_undecided subject.row) (series ~baseline subject)
     in
-    let is_over =
-      turns > 0 && go_on = [] && (others <> [] || is_known baseline)
-    in
-    if is_over || no_time_for turns then List.rev rates
+    let go_on = List.filter goes_on others in
+    let is_over = go_on = [] && (others <> [] || not (goes_on baseline)) in
+    if is_over then List.rev rates
     else begin
       progress
         (Printf.sprintf "%s: turn %d of at most %d, %d rows" case (turns + 1)
-           (Effort.most effort comparison.baseline)
+           (Effort.most_for_verdict effort comparison.baseline)
            (1 + List.length go_on));
       let rate = take_turn effort random ~rate (baseline :: go_on) in
       take (rate :: rates) go_on
@@ -128,8 +154,10 @@ let measure ~progress (effort : Effort.t) ~patience_s group comparison =
 (* The answers of the loads that were measured, by group and name. *)
 let loads = Hashtbl.create 100
 
-let answers ~progress effort ~patience_s (group : group) comparison =
-  let measure () = measure ~progress effort ~patience_s group comparison in
+let answers ~progress ~undecided effort ~patience_s (group : group) comparison =
+  let measure () =
+    measure ~progress ~undecided effort ~patience_s group comparison
+  in
   match comparison.baseline.sample with
   | Time _ | Crowd _ | Counted _ -> measure ()
   | Load { name; _ } -> (
@@ -143,13 +171,10 @@ let answers ~progress effort ~patience_s (group : group) comparison =
 
 let results rows (subjects, rates) =
   let rates = Array.of_list rates in
-  let offered n =
-    if Array.for_all Float.is_finite rates then Array.sub rates 0 n else [||]
-  in
   List.map2
     (fun row (_, figures) ->
       let values = List.nth figures (Case.nth row) in
-      { row; values; offered = offered (Array.length values) })
+      { row; values; offered = offered rates values })
     rows subjects
 
 (* The rows that gave no result, with the reasons. Several comparisons may share a load. *)
@@ -172,7 +197,8 @@ let has_failed (group : group) row =
 let failures () = List.rev_map (fun (_, _, reason) -> reason) !failed
 
 (* A row without a result is left out. If it is the baseline, the comparison is left out. *)
-let rec comparison ?(progress = ignore) effort ~patience_s (group : group) all =
+let rec comparison ?(progress = ignore) ?(undecided = fun _ _ -> false) effort
+    ~patience_s (group : group) all =
   let is_wanted row =
     Effort.is_measured effort row && not (has_failed group row)
   in
@@ -182,10 +208,11 @@ let rec comparison ?(progress = ignore) effort ~patience_s (group : group) all =
   | _ when baseline_failed -> []
   | baseline :: others as rows -> (
       match
-        answers ~progress effort ~patience_s group { all with baseline; others }
+        answers ~progress ~undecided effort ~patience_s group
+          { all with baseline; others }
       with
       | answers -> results rows answers
       | exception Worker.No_result { row; reason } ->
           progress (reason ^ ": it is left out");
           failed := (group.name, row, reason) :: !failed;
-          comparison ~progress effort ~patience_s group all)
+          comparison ~progress ~undecided effort ~patience_s group all)

@@ -14,6 +14,7 @@ type result = {
 
 val comparison :
   ?progress:(string -> unit) ->
+  ?undecided:((Case.comparison * result list) list -> Case.row -> bool) ->
   Effort.t ->
   patience_s:float ->
   Case.group ->
@@ -21,9 +22,13 @@ val comparison :
   result list
 (** Measures the rows in turns (A B C, C A B, ...), each a {!turn}, until the
     ratio of each row to the baseline is precise enough, or the time is over. A
-    row whose ratio is precise enough takes no more turns. The first result is
-    the baseline. If the effort is too small for the comparison, there are no
-    results. If a row gives no result, it is left out, and the others are
+    row whose ratio is precise enough takes no more turns. But a row goes on
+    ({!Effort.goes_on}) while [undecided results row] says that a claim about it
+    needs more turns. [results] has those of the comparison so far, and those of
+    the comparisons that share its load. Of the row, only [impl] and [host]
+    matter, because its case may be that of another one of these. The first
+    result is the baseline. If the effort is too small for the comparison, there
+    are no results. If a row gives no result, it is left out, and the others are
     measured again. If the baseline gives no result, there are no results. *)
 
 val failures : unit -> string list

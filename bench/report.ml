@@ -20,9 +20,10 @@ let effort (effort : Effort.t) =
   match effort.sample_ms with
   | Some ms ->
       Printf.sprintf
-        "%d to %d samples of %.0f ms, until the median ratio is known to %g \
-         %%, fewer or shorter where there is no time"
+        "%d to %d samples of %.0f ms, until the median ratio is known to %g %% \
+         and the claims are decided, fewer or shorter where there is no time%s"
         effort.enough effort.most ms (100. *. effort.error)
+        (if effort.real_time then ", at real-time priority" else "")
   | None -> "a smoke run, whose figures mean nothing"
 
 let conditions of_run = Printf.sprintf "%s; %s" (machine ()) (effort of_run)

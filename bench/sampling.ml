@@ -22,8 +22,11 @@ let per row n answers =
   List.map (fun answer -> answer /. unit_) answers
 
 let prepare (effort : Effort.t) ms group row =
+  let start () =
+    Worker.start ~real_time:(Effort.is_real_time effort row) group row
+  in
   let in_new_process f =
-    let worker = Worker.start group row in
+    let worker = start () in
     Fun.protect (fun () -> f worker) ~finally:(fun () -> Worker.stop worker)
   in
   let sample =
@@ -41,7 +44,7 @@ let prepare (effort : Effort.t) ms group row =
     { next; stop = ignore }
   in
   let in_one_process next_of =
-    let worker = Worker.start group row in
+    let worker = start () in
     let stop () = Worker.stop worker in
     match next_of worker with
     | next -> { next; stop }

@@ -1316,6 +1316,6 @@ The options choose the number and the rate for the Fibonacci server:
   24
   $ grep '"case":"throughput-domains' fib.json |
   >   sed 's/.*"case":"\([^"]*\)".*"offered":\[\([^]]*\)\].*/\1 \2/' | uniq -c | sed 's/^ *//'
-  8 throughput-domains-1 77.0
-  8 throughput-domains-2 77.0
-  8 throughput-domains-4 77.0
+  9 throughput-domains-1 77.0
+  9 throughput-domains-2 77.0
+  9 throughput-domains-4 77.0

@@ -30,6 +30,23 @@ let () =
   expect "four times the samples give half the error"
     (near (Statistics.error many *. 2.) (Statistics.error few))
 
+let reach samples =
+  let low, high = Statistics.interval ~samples (95., 100., 105.) in
+  expect "the median is in its interval" (low < 100. && 100. < high);
+  Float.log (high /. low)
+
+let () =
+  expect "without a spread there is no interval"
+    (Statistics.interval ~samples:3 (7., 7., 7.) = (7., 7.));
+  expect "four times the samples halve the interval, if they are many"
+    (Float.abs ((reach 1000 /. reach 4000) -. 2.) < 0.01);
+  expect "three samples say little" (reach 3 > 5. *. reach 11);
+  (* Student's t for 95 % and 10 degrees of freedom is 2.228. *)
+  expect "the table and the series agree"
+    (Float.abs
+       ((reach 11 *. sqrt 11. /. 2.228) -. (reach 10 *. sqrt 10. /. 2.262))
+    < 0.002)
+
 (* --- Samples --- *)
 
 let effort = Effort.full
@@ -49,6 +66,24 @@ let () =
   expect "a row with few samples needs fewer"
     (known ~row:bytes [ steady effort.fewest ]);
   expect "and all of them are enough" (known ~row:bytes [ noisy Case.few.full ])
+
+let goes_on ?(row = time) ?(late = 0.) ~is_undecided series =
+  Effort.goes_on effort row ~late ~is_undecided [ series ]
+
+let () =
+  let known = steady effort.enough and fewest = noisy effort.fewest in
+  expect "a known row stops" (not (goes_on ~is_undecided:false known));
+  expect "unless a claim is undecided" (goes_on ~is_undecided:true known);
+  expect "but not without end"
+    (not (goes_on ~is_undecided:true (noisy effort.most)));
+  expect "a row stops when its time is over"
+    (not (goes_on ~late:1.1 ~is_undecided:false fewest));
+  expect "unless a claim is undecided"
+    (goes_on ~late:1.1 ~is_undecided:true fewest);
+  expect "but not for much longer"
+    (not (goes_on ~late:4.1 ~is_undecided:true fewest));
+  expect "although it needs a few samples"
+    (goes_on ~late:4.1 ~is_undecided:false (noisy (effort.least - 1)))
 
 (* --- Time --- *)
 
@@ -70,6 +105,16 @@ let large = comparison "large" 7
 let one = group "one" [ small; large ]
 let two = group "two" [ load "same"; load "same" ]
 let all = [ one; two ]
+
+let () =
+  let row = (load "load").baseline in
+  let goes_on = goes_on ~row ~late:1.1 in
+  let five = noisy (Effort.most effort row) in
+  expect "a load has five samples" (not (goes_on ~is_undecided:false five));
+  expect "and more for a verdict" (goes_on ~is_undecided:true five);
+  expect "but not without end"
+    (not
+       (goes_on ~is_undecided:true (noisy (Effort.most_for_verdict effort row))))
 
 let () =
   let budget = Budget.create effort ~all all in

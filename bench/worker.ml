@@ -96,21 +96,29 @@ let is_there = function
       | { st_size; _ } -> st_size > 0
       | exception Unix.Unix_error (ENOENT, _, _) -> false)
 
-let start (group : group) row =
+let may_be_real_time () =
+  Sys.command "chrt -r 20 true >/dev/null 2>/dev/null" = 0
+
+let start ?(real_time = false) (group : group) row =
   let path = path row.program in
   let case =
     match row.program with
     | Go | Node | Tokio -> Case.plain row.case
     | Linked | Unlinked | Bytecode | Picos | Async -> row.case
   in
-  let arguments = [| path; group.name; case; row.impl; row.host |] in
+  let arguments =
+    (if real_time then [| "chrt"; "-r"; "20" |] else [||])
+    |> Fun.flip Array.append [| path; group.name; case; row.impl; row.host |]
+  in
   (* If a process has ended, a request to it fails with an error, which is handled there. The
      signal would end this process. *)
   Sys.set_signal Sys.sigpipe Sys.Signal_ignore;
   (* Both ends are closed on exec. Otherwise one process would hold another's input open. *)
   let input, requests = Unix.pipe ~cloexec:true () in
   let answers, output = Unix.pipe ~cloexec:true () in
-  let pid = Unix.create_process path arguments input output Unix.stderr in
+  let pid =
+    Unix.create_process arguments.(0) arguments input output Unix.stderr
+  in
   Unix.close input;
   Unix.close output;
   {

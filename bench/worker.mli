@@ -24,7 +24,12 @@ val is_there : Case.program -> bool
 type t
 (** A running process, as the coordinator sees it. *)
 
-val start : Case.group -> Case.row -> t
+val may_be_real_time : unit -> bool
+(** Whether [chrt] may give a process real-time priority. *)
+
+val start : ?real_time:bool -> Case.group -> Case.row -> t
+(** With [~real_time:true], the process runs at real-time priority (20, round
+    robin), so other programs hardly delay it. *)
 
 exception No_result of { row : Case.row; reason : string }
 (** The process ended, or it took minutes. *)

@@ -1,5 +1,12 @@
 type verdict = Confirmed | Refuted | Undecided | Missing
-type finding = { verdict : verdict; against : float; what : string }
+
+type finding = {
+  verdict : verdict;
+  against : float;
+  what : string;
+  needs : Results.row list;
+}
+
 type t = { says : string; findings : Results.t -> finding list }
 
 let words = function
@@ -29,13 +36,19 @@ let deciding findings =
           Printf.sprintf "%s in %d of %d comparisons. The worst: %s"
             (words verdict) those all worst.what)
 
-let missing what = { verdict = Missing; against = infinity; what }
+let missing what = { verdict = Missing; against = infinity; what; needs = [] }
 
-let verdict_of ~limit ({ times; drift; _ } : Line.t) =
-  let _, median, _ = times in
-  if not (Line.is_beyond ~drift ~limit times) then Undecided
-  else if median < limit then Confirmed
-  else Refuted
+let verdict_of ~limit (line : Line.t) =
+  let low, high = Line.interval line in
+  if Line.is_close ~limit line.times then Undecided
+  else if high < limit then Confirmed
+  else if low > limit then Refuted
+  else Undecided
+
+(* If the whole interval is that close to the limit, more turns would not help. *)
+let is_level ~limit (line : Line.t) =
+  let low, high = Line.interval line in
+  Line.is_close ~limit (low, low, low) && Line.is_close ~limit (high, high, high)
 
 type subject = { group : string; case : string; row : string }
 
@@ -47,14 +60,19 @@ let compared ~limit row ~base =
       Printf.ksprintf missing "%s and %s were not measured in turns"
         (Line.of_baseline row).name (Line.of_baseline base).name
   | Some line ->
-      let first, median, third = line.times in
+      let _, median, _ = line.times and low, high = Line.interval line in
+      let verdict = verdict_of ~limit line
+      and is_level = is_level ~limit line in
       {
-        verdict = verdict_of ~limit line;
+        verdict;
         against = median /. limit;
         what =
-          Printf.sprintf "%s takes %s [%s %s] of %s" line.name
-            (Line.figure median) (Line.figure first) (Line.figure third)
-            line.baseline;
+          Printf.sprintf "%s takes %s (%s to %s, %d turns) of %s%s" line.name
+            (Line.figure median) (Line.figure low) (Line.figure high) line.turns
+            line.baseline
+            (if is_level then ", which is the limit within 3 %" else "");
+        needs =
+          (if verdict = Undecided && not is_level then [ row; base ] else []);
       }
 
 let found results ({ group; case; row } as subject) =
@@ -95,6 +113,7 @@ let by_quartiles ~limit ~what (a1, a2, a3) (b1, b2, b3) =
       Printf.sprintf "%s [%s %s]%s"
         (Line.figure (a2 /. b2))
         (Line.figure low) (Line.figure high) what;
+    needs = [];
   }
 
 type quantity = Row of subject | Ratio of subject * subject
@@ -139,6 +158,7 @@ let figure limit unit_ ~says subjects =
           what =
             Printf.sprintf "%s takes %s [%s %s] %s" (named subject)
               (Line.figure median) (Line.figure first) (Line.figure third) unit_;
+          needs = [];
         }
     | Some _ -> missing (named subject ^ " was not measured in " ^ unit_)
     | None -> missing (named subject ^ " is not in the results")

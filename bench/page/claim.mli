@@ -8,6 +8,9 @@ type finding = {
       (** How far the finding is on the wrong side of the claim's limit: the
           median in proportion to the limit. Infinite if it isn't measured. *)
   what : string;
+  needs : Results.row list;
+      (** The rows that need more turns to decide it. Empty if it is decided, or
+          if more turns would not help. *)
 }
 
 type t = {
@@ -29,8 +32,8 @@ val deciding : finding list -> string
 
 val verdict_of : limit:float -> Line.t -> verdict
 (** Whether a line takes at most [limit] times as long as its baseline.
-    [Undecided] if neither this nor the contrary is {!Line.is_beyond} the spread
-    and the drift. *)
+    [Undecided] if the limit is in {!Line.interval}, or if the median
+    {!Line.is_close} to it. *)
 
 (** {1 Making a claim} *)
 

@@ -24,6 +24,12 @@ let is_beyond ~drift ~limit (first, median, third) =
   (first > limit || third < limit)
   && Float.abs (Float.log (median /. limit)) > Float.max drift negligible
 
+let is_close ~limit (_, median, _) =
+  Float.abs (Float.log (median /. limit)) <= negligible
+
+let interval { times; turns; _ } =
+  Concord_bench.Statistics.interval ~samples:turns times
+
 let is_clear { times; drift; _ } = is_beyond ~drift ~limit:1. times
 
 (* --- From results --- *)

@@ -27,6 +27,12 @@ val is_beyond : drift:float -> limit:float -> float * float * float -> bool
 (** Whether all quartiles are on one side of the limit, and the median is
     farther from it than the drift and than {!negligible}. *)
 
+val is_close : limit:float -> float * float * float -> bool
+(** Whether the median differs from the limit by no more than {!negligible}. *)
+
+val interval : t -> float * float
+(** {!Concord_bench.Statistics.interval} of [times]. *)
+
 val is_clear : t -> bool
 (** {!is_beyond} with the limit 1. *)
 

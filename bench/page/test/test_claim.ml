@@ -79,6 +79,62 @@ let () =
   assert (Claim.verdict (not_measured.findings results) = Missing);
   assert (Claim.verdict [] = Missing)
 
+(* Tests how many turns a claim gets whose comparison has no time left. The samples are made up,
+   with the same noise in each run. *)
+let noise =
+  [| 0.; 0.15; -0.1; 0.08; -0.18; 0.12; -0.05; 0.2; -0.15; 0.03; -0.08 |]
+
+let () =
+  let open Concord_bench in
+  let case impl : Case.row =
+    Case.row ~case:"case" ~impl ~host:"fifo" (Case.Time (fun _ -> 0.))
+  in
+  let baseline = case "base" and ours = case "ours" and other = case "other" in
+  let comparison : Case.comparison =
+    { title = ""; baseline; others = [ ours; other ] }
+  in
+  let group = { Case.name = "group"; doc = ""; comparisons = [ comparison ] } in
+  let claim =
+    Claim.at_most 1. ~says:"" [ (subject "ours@fifo", subject "base@fifo") ]
+  in
+  let turns ~ratio ~noise:scale =
+    let sample factor i =
+      let noise = noise.(i mod Array.length noise) in
+      100. *. factor *. (1. +. (scale *. noise))
+    in
+    let result row factor n : Measure.result =
+      { row; values = Array.init n (sample factor); offered = [||] }
+    in
+    let rec go n =
+      let base = { (result baseline 1. n) with values = Array.make n 100. } in
+      let results = [ base; result ours ratio n; result other 1. n ] in
+      let measured = [ (comparison, results) ] in
+      let is_undecided =
+        Undecided.is_undecided ~claims:[ claim ] group measured
+      in
+      if n >= 3 && is_undecided other then failwith "there is no claim about it";
+      let ours = List.nth results 1 in
+      let series = [ Array.map (fun x -> x /. 100.) ours.values ] in
+      if
+        Effort.goes_on Effort.full ours.row ~late:2.
+          ~is_undecided:(is_undecided ours.row) series
+      then go (n + 1)
+      else
+        let rows = Results.of_measured [ (group, measured) ] in
+        (n, Claim.verdict (claim.findings [ By_hand.run rows ]))
+    in
+    let n, verdict = go 1 in
+    Printf.printf "%g with %g of the noise: %s after %d turns\n" ratio scale
+      (Claim.words verdict) n
+  in
+  turns ~ratio:0.5 ~noise:0.1;
+  turns ~ratio:0.9 ~noise:0.1;
+  turns ~ratio:0.9 ~noise:1.;
+  turns ~ratio:1.1 ~noise:1.;
+  turns ~ratio:1.01 ~noise:0.1;
+  turns ~ratio:1.01 ~noise:1.;
+  turns ~ratio:1.04 ~noise:1.
+
 (* Tests the choice of the baseline. Threads are compared with Stdlib, and other rows with the
    first row of the case. *)
 let () =
