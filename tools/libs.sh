@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# tools/libs.sh FOLDER WORK ALCOTEST [all]: builds libraries for the OCaml that is first in PATH, and installs them in FOLDER.
-# It builds those of the unit tests, and with "all" also those of the other tests and of the documentation's examples. The
-# sources are those that the toolchain's own libraries installed. They lack the C stubs of Alcotest, which are taken from its
-# source in the folder ALCOTEST, and those of iomux. The build happens in the folder WORK, which is emptied first. This runs
-# inside the toolchain.
+# tools/libs.sh FOLDER WORK ALCOTEST [random|all]: builds libraries for the OCaml that is first in PATH, and installs them in
+# FOLDER. It builds those of the unit tests, with "random" also those of the random operations, and with "all" also those of
+# the other tests and of the documentation's examples. The sources are those that the toolchain's own libraries installed.
+# They lack the C stubs of Alcotest, which are taken from its source in the folder ALCOTEST, and those of iomux. The build
+# happens in the folder WORK, which is emptied first. This runs inside the toolchain.
 set -euo pipefail
 
-folder=$1 work=$2 alcotest=$3 all=${4:-}
+folder=$1 work=$2 alcotest=$3 more=${4:-}
 
 # library PUBLIC_NAME MODULE [FIELD...]: copies the sources of a library and writes its dune file. Generated modules and those
 # for the toplevel are left out. Warnings are off, because this project can't fix them.
@@ -46,13 +46,15 @@ find "$alcotest" -name alcotest_stubs.c -exec cp {} "$work/alcotest/" \;
 # The archive of its C stubs is used as it is. That is safe, because they only poll.
 library iomux iomux '(libraries unix)' '(foreign_archives iomux_stubs)'
 cp "$(env -u OCAMLFIND_CONF ocamlfind query iomux)"/{,../stublibs/}*iomux_stubs.* "$work/iomux/"
-if [ -n "$all" ]; then
+if [ -n "$more" ]; then
   library qcheck-core qcheck_core '(wrapped false)' '(libraries unix)'
   library qcheck-core.runner qcheck_runner '(wrapped false)' '(libraries qcheck-core)'
   library qcheck-multicoretests-util util '(wrapped false)' '(libraries qcheck-core.runner unix)'
   library qcheck-stm.stm STM '(wrapped false)' '(libraries qcheck-core qcheck-multicoretests-util)'
   library qcheck-stm.sequential STM_sequential '(wrapped false)' '(libraries qcheck-core qcheck-stm.stm)'
   library qcheck-stm.domain STM_domain '(wrapped false)' '(libraries qcheck-core qcheck-stm.stm)'
+fi
+if [ "$more" = all ]; then
   library dscheck dscheck
   library camlp-streams camlp_streams '(wrapped false)'
   library result result '(wrapped false)'

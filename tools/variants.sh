@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Runs variants of the tests: with an older or a newer OCaml, in bytecode, with ThreadSanitizer, with CONCORD_DEBUG=strict, with
-# libraries that the toolchain doesn't have, or with older ones. ./dev sources this.
+# Runs variants of the tests: with an older or a newer OCaml, in bytecode, with flambda, with ThreadSanitizer, with
+# CONCORD_DEBUG=strict, with libraries that the toolchain doesn't have, or with older ones. ./dev sources this.
 # Needs from ./dev: top, cache, root, log, partial, maker, say, die, fail, free_mb, abandon, progress, host_apt, name_root,
 # setup, enter, dune, wait_for_dune, list_tests. Sets CONCORD_TOOLCHAIN. Sets suite, packages and size, the contents of the private root, and
 # over and alone, which determine how it is entered.
@@ -37,12 +37,8 @@ test_on() {
 
 # --- What lies beside the private root -------------------------------------------------------------------------------
 
-# name_beside NAME SCRIPT...: sets beside, the folder for the results of these scripts of tools/, which run in the private root.
-name_beside() {
-  local name=$1
-  shift
-  beside=$root-$name-$(cd "$top/tools" && cat "$@" libs.sh | sha256sum | cut -c1-6)
-}
+# name_beside NAME SCRIPT: sets beside, the folder for the results of this script of tools/, which runs in the private root.
+name_beside() { beside=$root-$1-$(cd "$top/tools" && cat "$2" libs.sh | sha256sum | cut -c1-6); }
 
 # make_beside WHAT MB GET SCRIPT [ARG...]: makes $beside. GET is a function that downloads the sources that the script builds.
 # If this is killed, it leaves a folder without .ready, which the next call removes.
@@ -96,6 +92,12 @@ get_sources() {
   rm -r "$beside/apt"
 }
 
+# make_ocaml NAME WHAT: makes $beside, with the OCaml that tools/ocaml.sh builds under this name.
+make_ocaml() {
+  name_beside "$1" ocaml.sh
+  [ -e "$beside/.ready" ] || make_beside "$2" 1500 get_sources "$top/tools/ocaml.sh" "$beside" "$1"
+}
+
 # Unpacks the packages of a newer OCaml. Its libraries for bytecode will be in $beside/lib.
 get_newer() {
   local package
@@ -138,15 +140,29 @@ test_optimized() {
   exit
 }
 
+# --- Flambda ---------------------------------------------------------------------------------------------------------
+
+# Tests only the packages that adapt no library. Flambda does its work across modules, so this isn't dune's profile dev.
+# tools/flambda.txt has what is left out, and why.
+test_flambda() {
+  CONCORD_TOOLCHAIN=private
+  setup
+  make_ocaml flambda "an OCaml with flambda"
+  wait_for_dune --build-dir "$top/_build-flambda"
+  enter env OCAMLFIND_CONF="$beside/findlib.conf" PATH="$beside/bin:/usr/bin:/bin" OCAMLPARAM=_,O3=1 \
+    CONCORD_LEAVE_OUT="$top/tools/flambda.txt" \
+    dune build --root "$top" --no-print-directory --profile optimized --build-dir "$top/_build-flambda" \
+    --only-packages concord,concord-buffered,concord-core,concord-suspend,concord-generator,concord-schedulers,concord-testkit \
+    @test/unit/runtest @test/lin/runtest @test/generator/runtest @test/schedulers/runtest @test/testkit/operation/runtest
+}
+
 # --- ThreadSanitizer -------------------------------------------------------------------------------------------------
 
 # test_tsan [NAME...]. This OCaml instruments every access to memory.
 test_tsan() {
   CONCORD_TOOLCHAIN=private
   setup
-  name_beside tsan tsan/ocaml.sh
-  [ -e "$beside/.ready" ] ||
-    make_beside "an OCaml with ThreadSanitizer" 1500 get_sources "$top/tools/tsan/ocaml.sh" "$beside"
+  make_ocaml tsan "an OCaml with ThreadSanitizer"
   enter bash "$top/tools/tsan/run.sh" "$top" "$beside" "$@" < <(list_tests)
 }
 
