@@ -32,6 +32,11 @@ let table =
         ("CONCORD_DEBUG=sigquit ./program", sigquit);
         ("concord-trace --waits PID", outside);
       ] );
+    ( "lib/README.md",
+      [
+        ( "./dev test --flambda",
+          Not "it runs the tests themselves, on another compiler" );
+      ] );
     ( "doc/decisions.mld",
       [
         ("./dev bench mvar suspend --quick", benchmark);
