@@ -61,7 +61,11 @@ let table =
           Not "gdb's own command, tried by hand" );
       ] );
     ("doc/domainslib.mld", [ ("./dev demo", demo) ]);
-    ("doc/effects.mld", [ ("./dev bench effect", benchmark) ]);
+    ( "doc/effects.mld",
+      [
+        ("./dev bench effect", benchmark);
+        ("concord-trace --waits PID", outside);
+      ] );
     ( "doc/limits.mld",
       [
         ("concord-trace --pid", attach);
