@@ -106,8 +106,7 @@ let of_page page =
   let sections = List.concat_map of_section (sections page.content) in
   (* Modules are in odoc's index. *)
   if page.is_module then sections
-  else
-    entry ~title ~url ~kind:"page" ~text:(Page.text page.preamble) :: sections
+  else entry ~title ~url ~kind:"page" ~text:(Page.about page) :: sections
 
 (* --- Odoc's index --------------------------------------------------------------- *)
 

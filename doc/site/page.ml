@@ -201,3 +201,17 @@ let read ~root file =
   }
 
 let url t = t.path
+
+let about t =
+  let text = text t.preamble in
+  match Session.find "To try the examples, start utop" text 0 with
+  | None -> text
+  | Some first ->
+      let last =
+        match Session.find ")." text first with
+        | Some i -> i + String.length ")."
+        | None -> String.length text
+      in
+      String.trim
+        (String.sub text 0 first
+        ^ String.trim (String.sub text last (String.length text - last)))

@@ -24,5 +24,9 @@ val read : root:string -> string -> t
 val url : t -> string
 (** The address from the top of the site. *)
 
+val about : t -> string
+(** What the page says first, without the command that starts a toplevel for its
+    examples: that one names libraries the page is not about. *)
+
 val text : string -> string
 (** [text html] is [html] without its tags and entities, on one line. *)

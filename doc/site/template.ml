@@ -235,7 +235,7 @@ let with_unique_names html =
 
 (* The first sentences of a page. *)
 let description page =
-  let text = Page.text page.Page.preamble in
+  let text = Page.about page in
   let text = if text = "" then page.title ^ ", of Concord" else text in
   let most = 160 in
   if String.length text <= most then text
