@@ -125,10 +125,11 @@
       some scheduler takes every effect, no task is known.
     - Handlers around a task are asked each time. Lazy values forcing one
       another, n deep, therefore take time in the square of n.
-    - With [leaks] a task doesn't wait for something that can't happen. A thread
-      of the library's own makes sleeping threads collect garbage, for about 3 %
-      of the time, so it may take thirty times as long as a full collection
-      until a lost task is found.
+    - With [leaks] a task doesn't wait for something that can't happen. While
+      the program has nothing to do, a thread of the library's own collects
+      garbage, for at most 2 % of the time, so it may take fifty times as long
+      as a full collection until a lost task is found. While the program is
+      busy, its own collections find lost tasks.
 
     @canonical Concord.Tools.Debug *)
 

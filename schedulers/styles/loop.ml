@@ -76,13 +76,14 @@ let sleep t ~in_host suspend =
 
 let rec wait_for_turn t suspend =
   if not (Spin.until t.spin (fun () -> is_ready t)) then begin
-    (* Lost threads are reported first, because [Deadlock] says less about them. *)
-    Leaks.collect ();
     let in_host = in_host t in
-    (* The last thread that could wake the loop may have done so and ended meanwhile, so
-       [is_ready] is checked last. *)
-    if not (in_host || Host_kit.may_be_woken ~asleep:0 || is_ready t) then
-      raise (Deadlock t.n_waits);
+    if not (in_host || Host_kit.may_be_woken ~asleep:0) then begin
+      (* Lost threads are reported first, because [Deadlock] says less about them. *)
+      Leaks.collect ();
+      (* The last thread that could wake the loop may have done so and ended meanwhile, so
+         [is_ready] is checked last. *)
+      if not (is_ready t) then raise (Deadlock t.n_waits)
+    end;
     sleep t ~in_host suspend;
     if not (is_ready t) then wait_for_turn t suspend
   end

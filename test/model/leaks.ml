@@ -6,5 +6,5 @@ let max_frames = 0
 let guard _ resumer = resumer
 let is_of_loop _ = false
 let collect () = ()
-let before_sleep ~is_over:_ ~wake:_ = ()
+let forget_exception () = ()
 let report_last _ = ()

@@ -1,8 +1,8 @@
 open Concord.Tools.Structure_kit
 
-(* While the library looks for leaks, each wait collects garbage first. After many waits in
-   which spinning was in vain, a task spins only in every 512th one, so this would take too
-   long. *)
+(* While the library looks for leaks, each wait makes a guard, and takes longer. After many
+   waits in which spinning was in vain, a task spins only in every 512th one, so this would take
+   too long. *)
 let some_spin =
   Domain.recommended_domain_count () > 1
   && not (Concord__core__Observer.finds_leaks ())

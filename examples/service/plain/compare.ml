@@ -331,7 +331,7 @@ let measure programs turns f names =
   print_rows names (List.init turns turn)
 
 (* Each word is compared with no word, in turns next to each other. *)
-let measure_debugged env program turns ~seconds =
+let measure_debugged env program turns ~seconds words =
   print_endline
     "| [CONCORD_DEBUG] | jobs per second | in proportion | us of processor \
      time for a job | in proportion |\n\
@@ -358,18 +358,20 @@ let measure_debugged env program turns ~seconds =
       (if debug = "" then "none" else debug)
       (column 0) (column 1)
   in
-  List.iter row
-    [
-      "";
-      "sigusr2";
-      "waits";
-      "sigquit,slow=30";
-      "stall=5";
-      "metrics";
-      "trace";
-      "strict";
-      "leaks";
-    ]
+  List.iter row words
+
+let words =
+  [
+    "";
+    "sigusr2";
+    "waits";
+    "sigquit,slow=30";
+    "stall=5";
+    "metrics";
+    "trace";
+    "strict";
+    "leaks";
+  ]
 
 open Cmdliner
 open Cmdliner.Term.Syntax
@@ -398,6 +400,9 @@ let command =
   and+ debug =
     let doc = "Compare the service with itself, with words of CONCORD_DEBUG." in
     Arg.(value & flag & info [ "debug" ] ~doc)
+  and+ words =
+    let doc = "With $(b,--debug), only these words. May be repeated." in
+    Arg.(value & opt_all string words & info [ "words" ] ~doc ~docv:"WORDS")
   in
   let plain_fibers = Option.value plain_fibers ~default:fibers in
   let measure =
@@ -408,7 +413,8 @@ let command =
       ]
   in
   Eio_main.run @@ fun env ->
-  if debug then measure_debugged env { name = concord; fibers } turns ~seconds
+  if debug then
+    measure_debugged env { name = concord; fibers } turns ~seconds words
   else begin
     print_endline "| | Concord | plain | plain / Concord |\n|---|---|---|---|";
     measure turns

@@ -96,9 +96,9 @@ exception Never_resumed
     (If a resumer is called again, and answers [false], it is not at fault, by
     H2.) A suspension costs some microseconds.
 
-    Lost tasks are found when the garbage collector has finished a cycle. A
-    thread about to sleep starts a cycle, but the loops of Eio, Lwt and Async
-    don't. These are found:
+    Lost tasks are found when the garbage collector has finished a cycle. In a
+    program with nothing to do, a thread of the library starts one. These are
+    found:
 
     - tasks of {!Concord_fifo} and threads of the styles, but for
       [Concord_styles.Threads].

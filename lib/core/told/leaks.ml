@@ -21,15 +21,13 @@ let[@inline never] guarded_here resumer =
 let[@inline] guard_operation resumer =
   if Observer.finds_leaks () then guarded_here resumer else resumer
 
-(* While the runtime records backtraces, it keeps the last exception alive. That may be
-   [Effect.Unhandled] with the effect of a wait, so raise another one. *)
+let forget_exception () = try raise Exit with Exit -> ()
+
 let collect () =
   if Observer.finds_leaks () then begin
-    (try raise Exit with Exit -> ());
-    Gc.full_major ()
+    forget_exception ();
+    !Observer.it.collect ()
   end
-
-let before_sleep ~is_over ~wake = !Observer.it.before_sleep ~is_over ~wake
 
 (* --- Loops that sleep ---------------------------------------------------------- *)
 

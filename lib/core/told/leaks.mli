@@ -45,9 +45,7 @@ val collect : unit -> unit
 (** [collect ()] finds what is lost now. It does nothing if leaks are not looked
     for. *)
 
-val before_sleep : is_over:(unit -> bool) -> wake:(unit -> unit) -> unit
-(** Call it before the thread sleeps, while leaks are looked for, because
-    nothing else might start the collector. A collection before each sleep would
-    take most of the time. So the thread may have to sleep without one. Then
-    another thread calls [wake ()] later, unless [is_over ()], and the woken
-    thread calls this again before it sleeps on. [wake] may come at any time. *)
+val forget_exception : unit -> unit
+(** Call it before the thread sleeps, while leaks are looked for. While the
+    runtime records backtraces, it keeps a thread's last exception alive. That
+    may be [Effect.Unhandled] with the effect of a wait. *)

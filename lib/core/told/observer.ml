@@ -73,7 +73,7 @@ type t = {
   queue : 'a. string -> int -> 'a block -> unit;
   guard : 'a. (unit -> Printexc.raw_backtrace) -> 'a resumer -> 'a resumer;
   lost : (int -> Printexc.raw_backtrace) -> unit;
-  before_sleep : is_over:(unit -> bool) -> wake:(unit -> unit) -> unit;
+  collect : unit -> unit;
   parks : unit -> unit;
   explain :
     exn ->
@@ -104,7 +104,7 @@ let nobody =
     queue = (fun _ _ _ -> ());
     guard = (fun _ resumer -> resumer);
     lost = ignore;
-    before_sleep = (fun ~is_over:_ ~wake:_ -> ());
+    collect = ignore;
     parks = ignore;
     explain = (fun _ ~of_kind:_ ~otherwise:_ -> ());
   }

@@ -135,8 +135,7 @@ type t = {
   lost : (int -> Printexc.raw_backtrace) -> unit;
       (** A task can't be resumed any more. The argument returns so many of its
           frames. *)
-  before_sleep : is_over:(unit -> bool) -> wake:(unit -> unit) -> unit;
-      (** See {!Leaks.before_sleep}. *)
+  collect : unit -> unit;  (** See {!Leaks.collect}. *)
   parks : unit -> unit;
       (** Called before a thread is parked, whether anything is on or not. *)
   explain :

@@ -58,9 +58,9 @@ let () =
       queue =
         (fun name length block ->
           if not (Identify.is_question block) then Tracing.queue name length);
-      guard = Leak_guards.guard;
+      guard = Leak_search.guard;
       lost = Leak_guards.lost;
-      before_sleep = Leak_search.before_sleep;
+      collect = Leak_guards.collect;
       parks = Forgotten.warn;
       explain =
         (fun e ~of_kind ~otherwise -> Labels.explain e ~of_kind ?otherwise);

@@ -1,107 +1,111 @@
-(* A full collection takes milliseconds, or seconds in a large heap, so threads that sleep often
-   must not collect each time. After one that took [t], the next one is due [pause] times [t]
-   later. A thread that sleeps before then is added to [asleep]. The finaliser of a guard runs
-   only in the domain that made it. So the searching thread wakes one sleeping thread of each
-   domain when a collection is due, and that thread collects before it sleeps again. When each
-   sleeping thread has done so once, the program is quiet until a thread has run and sleeps again.
+(* --- The decision ------------------------------------------------------------- *)
 
-   [due], the time of the next collection
+type seen = { at : float; used : float; cycles : int }
 
-   Left by        To        By whom
-   a time         [never]   the thread that collects, if the time has come or it was woken for it
-   [never]        a time    the same, after the collection *)
-let pause = 30
-let never = max_int
-let due = Atomic.make 0
-
-type sleeper = {
-  domain : int;
-  thread : int;
-  is_over : unit -> bool;
-  wake : unit -> unit;
+(* [before] is of the step before. [searched] is of the end of the last collection, by
+   whomever. Until [busy], the program had something to do. Collections take their time from
+   [credit], in seconds. *)
+type state = {
+  before : seen;
+  searched : seen;
+  busy : float;
+  fresh : bool;
+  credit : float;
 }
 
-(* The newest is first. When the list is longer than [limit], those that are over are dropped.
-   [limit] is twice the number that was left the last time. *)
-type asleep = { all : sleeper list; length : int; limit : int }
+(* Collections take at most 2 % of the time. After a pause, the first ones come at once. *)
+let share = 0.02
+let most_credit = 0.1
 
-let least = 100
-let none = { all = []; length = 0; limit = least }
-let asleep = Atomic.make none
+let begin_at seen =
+  {
+    before = seen;
+    searched = seen;
+    busy = seen.at;
+    fresh = true;
+    credit = most_credit;
+  }
 
-(* The threads that were woken to collect, by their numbers. *)
-let woken : int list Atomic.t = Atomic.make []
-let now_ns () = Int64.to_int (Mtime_clock.now_ns ())
-let this_thread () = Thread.id (Thread.self ())
+let earn seen { before; credit; _ } =
+  Float.min most_credit (credit +. (share *. (seen.at -. before.at)))
 
-let collect () =
-  let began = now_ns () in
-  Backtrace.finally Leaks.collect ~finally:(fun () ->
-      let ended = now_ns () in
-      Atomic.set due (ended + (pause * (ended - began))))
+(* A program that takes so much of a processor has something else to do, and perhaps its next
+   request comes soon. *)
+let quiet_load = 0.25
+let quiet_for = 0.05
 
-let is_due () =
-  let at = Atomic.get due in
-  now_ns () >= at && Atomic.compare_and_set due at never
+let is_busy seen before =
+  seen.used -. before.used > quiet_load *. (seen.at -. before.at)
 
-let was_woken () =
-  let thread = this_thread () in
-  List.mem thread (Atomic.get woken)
-  && begin
-    Atomically.update woken (List.filter (fun other -> other <> thread));
-    true
-  end
+(* But then it is not searched for longer than so many seconds. *)
+let busy_pause = 10.
 
-let add sleeper { all; length; limit } =
-  let all = sleeper :: all and length = length + 1 in
-  if length <= limit then { all; length; limit }
-  else
-    let all = List.filter (fun { is_over; _ } -> not (is_over ())) all in
-    let length = List.length all in
-    { all; length; limit = Int.max least (2 * length) }
+(* What takes less processor time has changed nothing. The searching thread takes some, too. *)
+let least_work = 0.001
 
-(* --- The searching thread ----------------------------------------------------- *)
+let has_changed seen state =
+  state.fresh || seen.used -. state.searched.used > least_work
 
-let one_of_each_domain sleepers =
-  let add found sleeper =
-    let is_same other = other.domain = sleeper.domain in
-    if List.exists is_same found || sleeper.is_over () then found
-    else sleeper :: found
+(* After so many cycles of its own, a busy program has been searched. *)
+let enough_cycles = 2
+
+let step ~fresh seen state =
+  let busy = if is_busy seen state.before then seen.at else state.busy in
+  let is_busy = seen.at -. busy < quiet_for in
+  let state =
+    {
+      state with
+      before = seen;
+      busy;
+      fresh = state.fresh || is_busy || fresh > 0;
+      credit = earn seen state;
+    }
   in
-  List.fold_left add [] sleepers
+  if is_busy && seen.cycles - state.searched.cycles >= enough_cycles then
+    (`Wait, { state with searched = seen })
+  else if
+    state.credit > 0.
+    &&
+    if is_busy then seen.at -. state.searched.at >= busy_pause
+    else has_changed seen state
+  then (`Collect, state)
+  else (`Wait, state)
 
-let wake sleeper =
-  Atomically.update woken (List.cons sleeper.thread);
-  sleeper.wake ()
+let collected seen state =
+  let took = seen.at -. state.before.at in
+  let credit = state.credit -. took in
+  { state with before = seen; searched = seen; fresh = false; credit }
 
-let search () =
-  let { all; _ } = Atomic.exchange asleep none in
-  let chosen = one_of_each_domain all in
-  let others =
-    List.filter (fun sleeper -> not (List.memq sleeper chosen)) all
-  in
-  Atomically.update asleep (fun newer -> List.fold_right add others newer);
-  List.iter wake chosen
+let pause state = if state.fresh then 0.02 else 0.1
 
-let least_pause_ns = 20_000_000
+(* --- The searching thread ------------------------------------------------------- *)
 
-let rec serve () =
-  let left = Int.min (Atomic.get due - now_ns ()) 1_000_000_000 in
-  Thread.delay (float (Int.max least_pause_ns left) *. 1e-9);
-  (try if now_ns () >= Atomic.get due then search () with _ -> ());
-  serve ()
+let now () =
+  {
+    at = Int64.to_float (Mtime_clock.now_ns ()) *. 1e-9;
+    used = Sys.time ();
+    cycles = (Gc.quick_stat ()).major_collections;
+  }
 
-(* The child of a fork has no searching thread, so its threads collect each time. *)
+let look state =
+  let fresh = Leak_guards.watch () in
+  match step ~fresh (now ()) state with
+  | `Wait, state -> state
+  | `Collect, state ->
+      Leaks.collect ();
+      collected (now ()) state
+
+let rec serve state =
+  Thread.delay (pause state);
+  serve (try look state with _ -> state)
+
+(* The child of a fork has no searching thread until a task waits there. *)
 let served_in = Atomic.make 0
 
 let start () =
-  Debug_helpers.start serve;
-  Atomic.set served_in (Unix.getpid ())
+  Atomic.set served_in (Unix.getpid ());
+  Debug_helpers.start (fun () -> serve (begin_at (now ())))
 
-let is_served () = Atomic.get served_in = Unix.getpid ()
-
-let before_sleep ~is_over ~wake =
-  if was_woken () || is_due () || not (is_served ()) then collect ()
-  else
-    let domain = (Domain.self () :> int) and thread = this_thread () in
-    Atomically.update asleep (add { domain; thread; is_over; wake })
+let guard waits_at resumer =
+  (if Atomic.get served_in <> Unix.getpid () then try start () with _ -> ());
+  Leak_guards.guard waits_at resumer

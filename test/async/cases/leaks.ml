@@ -37,7 +37,7 @@ let[@inline never] takes_in_vain () =
 
 let in_jobs () =
   let was_told, report =
-    with_report (fun () ->
+    with_report ~reports:1 (fun () ->
         collecting (fun note ->
             Async.upon (Monitor.try_with takes_in_vain) (function
               | Ok () -> ()

@@ -132,7 +132,7 @@ end
    there. It is a value that is performed. *)
 let ends_the_set ~start ~shows_caller ~others (module S : Indirect) () =
   let was_told, report =
-    with_report (fun () ->
+    with_report ~reports:1 (fun () ->
         S.spawn_in_vain ();
         if others then S.spawn_others ();
         told start)

@@ -18,22 +18,6 @@ let restart () =
     Unix.execv Sys.executable_name Sys.argv
   end
 
-(* Returns the result of [f ()] and the text that it wrote to the standard error. *)
-let with_report f =
-  let file = Filename.temp_file "leaks" ".txt" in
-  let kept = Unix.dup Unix.stderr in
-  let out = Unix.openfile file [ O_WRONLY; O_TRUNC ] 0o600 in
-  Unix.dup2 out Unix.stderr;
-  Unix.close out;
-  let restore () =
-    Unix.dup2 kept Unix.stderr;
-    Unix.close kept
-  in
-  let result = Fun.protect ~finally:restore f in
-  let report = In_channel.with_open_bin file In_channel.input_all in
-  Sys.remove file;
-  (result, report)
-
 let count report part =
   let n = String.length part in
   let rec from i found =
@@ -44,6 +28,30 @@ let count report part =
   from 0 0
 
 let gone = "its resumer was garbage-collected"
+
+(* Returns the result of [f ()] and the text that it wrote to the standard error. The searching
+   thread writes a report after it has resumed the task. So this waits for [reports] of them. *)
+let with_report ?(reports = 0) f =
+  let file = Filename.temp_file "leaks" ".txt" in
+  let kept = Unix.dup Unix.stderr in
+  let out = Unix.openfile file [ O_WRONLY; O_TRUNC ] 0o600 in
+  Unix.dup2 out Unix.stderr;
+  Unix.close out;
+  let restore () =
+    Unix.dup2 kept Unix.stderr;
+    Unix.close kept
+  in
+  let written () = In_channel.with_open_bin file In_channel.input_all in
+  let all () =
+    let result = f () in
+    eventually "the reports are written" (fun () ->
+        count (written ()) gone >= reports);
+    result
+  in
+  let result = Fun.protect ~finally:restore all in
+  let report = written () in
+  Sys.remove file;
+  (result, report)
 
 (* The tasks wait in these functions, so the report must show their frames. *)
 let[@inline never] waits_in_vain () =
@@ -62,7 +70,7 @@ let found name f () =
   Printexc.record_backtrace true;
   List.iter
     (fun (frame, wait) ->
-      let was_told, report = with_report (fun () -> f wait) in
+      let was_told, report = with_report ~reports:1 (fun () -> f wait) in
       yes "the task got the exception" was_told;
       int "reports" 1 (count report gone);
       yes ("the report shows " ^ frame) (contains report frame))

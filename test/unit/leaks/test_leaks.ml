@@ -40,14 +40,16 @@ let[@inline never] performs () =
   ignore (Sys.opaque_identity () : unit)
 
 let performed () =
-  let was_told, report = with_report (fun () -> in_first_task performs) in
+  let was_told, report =
+    with_report ~reports:1 (fun () -> in_first_task performs)
+  in
   yes "the task got the exception" was_told;
   yes "the report shows performs" (contains report "performs")
 
 (* The lost task must release the mutex that it holds. *)
 let unwinds () =
   let (), _ =
-    with_report (fun () ->
+    with_report ~reports:1 (fun () ->
         Concord_fifo.run (fun () ->
             let mutex = Mutex.create () in
             let holds () = Mutex.protect mutex waits_in_vain in

@@ -68,7 +68,7 @@ let[@inline never] takes_in_vain () =
 
 let in_callbacks () =
   let was_told, report =
-    with_report (fun () ->
+    with_report ~reports:1 (fun () ->
         in_lwt
           (fun note ->
             Lwt.async (fun () ->

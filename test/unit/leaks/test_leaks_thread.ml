@@ -62,6 +62,32 @@ let nothing what f =
   let (), report = with_report f in
   check (what ^ ": " ^ report) (count report last = 0)
 
+(* The child of a fork gets a searching thread of its own. Another thread keeps the task from
+   being that of the last thread. *)
+let told_in_child () =
+  match Unix.fork () with
+  | 0 ->
+      ignore (Thread.create Thread.delay 60. : Thread.t);
+      let was_told =
+        Lost.told (fun () ->
+            Concord_fifo.run (fun () ->
+                Promise.await (Promise.create () : unit Promise.t)))
+      in
+      Unix._exit (if was_told then 0 else 1)
+  | child ->
+      let rec wait tries =
+        match Unix.waitpid [ WNOHANG ] child with
+        | 0, _ when tries > 0 ->
+            Thread.delay 0.01;
+            wait (tries - 1)
+        | 0, _ ->
+            Unix.kill child Sys.sigkill;
+            ignore (Unix.waitpid [] child : int * Unix.process_status);
+            false
+        | _, status -> status = WEXITED 0
+      in
+      check "a task of the child got the exception" (wait 2_000)
+
 let () =
   Concord_test_proc.program "the last thread" @@ fun () ->
   restart ();
@@ -76,6 +102,8 @@ let () =
       let thread = Thread.create (fun () -> Mvar.put box ()) () in
       Mvar.take box;
       Thread.join thread);
+  (* OCaml refuses to fork once there was another domain. *)
+  told_in_child ();
   nothing "another domain" (fun () ->
       let box = Mvar.create_empty () in
       let domain = Domain.spawn (fun () -> Mvar.put box ()) in

@@ -13,7 +13,6 @@ type 'a wait = {
   trigger : Domain_local_await.t Atomic.t;
   thread : Thread.t;
   domain : int;
-  parks : bool;  (** [true] if the thread sleeps, and not only a task. *)
   (* Only threads of the waiting thread's domain write these fields, so they hold its lock. *)
   mutable in_block : bool;
   mutable by_itself : bool;  (** [true] if [block] resumed its own task. *)
@@ -74,12 +73,6 @@ let thread_trigger () =
 let is_decided wait () =
   not (Decision.is_undecided (Decision.outcome wait.decision))
 
-(* A thread may be woken later to collect. A task may then continue on another domain, so it
-   collects at once. *)
-let[@inline never] look_for_leaks wait =
-  Leaks.before_sleep ~is_over:(is_decided wait) ~wake:(fun () ->
-      release (Atomic.get wait.trigger))
-
 let rec await wait (trigger : Domain_local_await.t) =
   match trigger.await () with
   | () -> look wait Domain_local_await.prepare_for_await
@@ -95,7 +88,7 @@ and rearm wait prepare =
   let trigger = prepare () in
   Atomic.set wait.trigger trigger;
   if Decision.is_undecided (Decision.outcome wait.decision) then begin
-    if wait.parks && Observer.finds_leaks () then look_for_leaks wait;
+    if Observer.finds_leaks () then Leaks.forget_exception ();
     await wait trigger
   end
   else look wait prepare
@@ -106,7 +99,6 @@ let wait_until wait sleep block =
   match block (fun outcome -> resume wait outcome) with
   | None ->
       wait.in_block <- false;
-      if not wait.parks then Leaks.collect ();
       ignore (sleep wait : (_, exn) result);
       None
   | Some _ as given ->
@@ -117,14 +109,13 @@ let wait_until wait sleep block =
 
    Once [block] has registered its resumer, it must not raise (S1). If it calls the resumer
    itself and then raises, it breaks S1, and its exception is dropped. *)
-let suspend_until ~parks trigger sleep block ~too_late =
+let suspend_until trigger sleep block ~too_late =
   let wait =
     {
       decision = Decision.create ();
       trigger = Atomic.make trigger;
       thread = Thread.self ();
       domain = (Domain.self () :> int);
-      parks;
       in_block = true;
       by_itself = false;
       by_sibling = false;
@@ -150,8 +141,8 @@ let spin_then_await trigger wait =
 
 let suspend trigger block =
   (* Drop the exception, because the host knows that it has cancelled the task. *)
-  suspend_until ~parks:false trigger (spin_then_await trigger) block
-    ~too_late:(fun _ _ -> ())
+  suspend_until trigger (spin_then_await trigger) block ~too_late:(fun _ _ ->
+      ())
 
 (* --- Parking a thread ------------------------------------------------------- *)
 
@@ -188,8 +179,7 @@ let suspend_thread block =
       thread_trigger
     end
   in
-  suspend_until ~parks:true looks (spin_then_sleep prepare) block
-    ~too_late:Late.keep
+  suspend_until looks (spin_then_sleep prepare) block ~too_late:Late.keep
 
 (* --- In a loop, outside of its tasks ---------------------------------------- *)
 
