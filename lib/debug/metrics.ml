@@ -1,14 +1,23 @@
 open Concord__diagnosis
 
+type times = (float * int) list
+
 type wait = {
   operation : string;
   structure : string;
   waiting : int;
   waits : int;
   waited : float;
+  wait_times : times;
 }
 
-type hold = { kind : string; structure : string; holds : int; held : float }
+type hold = {
+  kind : string;
+  structure : string;
+  holds : int;
+  held : float;
+  hold_times : times;
+}
 
 type structure = {
   kind : string;
@@ -34,17 +43,41 @@ let is_on = Observer.measures
 
 let seconds ns = float ns *. 1e-9
 
-let wait { Measures.what; structure; waiting_now; counted; ns } =
+(* A multiplication would not give the number that a user writes. *)
+let limits =
+  List.map (fun ns -> float ns /. 1e9) Measures.limits_ns @ [ infinity ]
+
+let times took =
+  let add all n = (all + n, all + n) in
+  List.combine limits (snd (List.fold_left_map add 0 took))
+
+let number times = List.fold_left (fun _ (_, n) -> n) 0 times
+
+let wait { Measures.what; structure; waiting_now; took; ns } =
+  let wait_times = times took in
   {
     operation = what;
     structure;
     waiting = waiting_now;
-    waits = counted;
+    waits = number wait_times;
     waited = seconds ns;
+    wait_times;
   }
 
-let hold { Measures.what; structure; counted; ns; _ } =
-  { kind = what; structure; holds = counted; held = seconds ns }
+let hold { Measures.what; structure; took; ns; _ } =
+  let hold_times = times took in
+  {
+    kind = what;
+    structure;
+    holds = number hold_times;
+    held = seconds ns;
+    hold_times;
+  }
+
+let quantile q times =
+  let all = float (number times) in
+  let is_enough (_, n) = float n >= q *. all in
+  if all = 0. then None else Option.map fst (List.find_opt is_enough times)
 
 let structure { Measures.kind; name; length; capacity; used; limit; busy_ns } =
   let busy = Option.map seconds busy_ns in
@@ -159,11 +192,21 @@ let add_gauge buffer name ~help samples =
   add_metric buffer name ~type_:"gauge" ~help
     (List.map (fun (labels, n) -> ("", labels, int n)) samples)
 
-let add_summary buffer name ~help samples =
-  add_metric buffer name ~type_:"summary" ~unit_:"seconds" ~help
+let limit seconds =
+  if seconds = infinity then "+Inf" else Printf.sprintf "%.12g" seconds
+
+let add_histogram buffer name ~help samples =
+  add_metric buffer name ~type_:"histogram" ~unit_:"seconds" ~help
     (List.concat_map
-       (fun (labels, n, seconds) ->
-         [ ("_count", labels, int n); ("_sum", labels, float seconds) ])
+       (fun (labels, times, seconds) ->
+         let at_most (le, n) =
+           ("_bucket", labels @ [ ("le", limit le) ], int n)
+         in
+         List.map at_most times
+         @ [
+             ("_count", labels, int (number times));
+             ("_sum", labels, float seconds);
+           ])
        samples)
 
 let of_wait { operation; structure; _ } =
@@ -185,12 +228,12 @@ let to_openmetrics { waits; holds; structures } =
   add_gauge buffer "concord_waiting_tasks"
     ~help:"Tasks that wait in this operation now."
     (List.map (fun w -> (of_wait w, w.waiting)) waits);
-  add_summary buffer "concord_wait_seconds"
+  add_histogram buffer "concord_wait_seconds"
     ~help:"Waits that have ended, and how long they took."
-    (List.map (fun (w : wait) -> (of_wait w, w.waits, w.waited)) waits);
-  add_summary buffer "concord_hold_seconds"
+    (List.map (fun (w : wait) -> (of_wait w, w.wait_times, w.waited)) waits);
+  add_histogram buffer "concord_hold_seconds"
     ~help:"How long tasks held this until they gave it back."
-    (List.map (fun h -> (of_hold h, h.holds, h.held)) holds);
+    (List.map (fun h -> (of_hold h, h.hold_times, h.held)) holds);
   gauge "concord_length" ~help:"Items, or jobs that wait for a worker."
     (fun s -> s.length);
   gauge "concord_length_limit" ~help:"The limit of concord_length." (fun s ->

@@ -67,12 +67,23 @@ val start : unit -> unit
 val is_on : unit -> bool
 (** [is_on ()] is [true] after {!start}. O(1). *)
 
+type times = (float * int) list
+(** How many waits or holds took at most so many seconds, for growing limits: 1
+    us, 4 us, 16 us and so on, up to 67 s, and [infinity]. *)
+
+val quantile : float -> times -> float option
+(** [quantile q times] is the least limit that a part [q] of them didn't exceed,
+    or [None] if there were none. For example, 99 of 100 waits took at most
+    [quantile 0.99 wait_times]. The true quantile may be up to four times
+    smaller. *)
+
 type wait = {
   operation : string;  (** For example ["Mvar.take"]. *)
   structure : string;  (** The name. *)
   waiting : int;  (** How many tasks wait now. *)
   waits : int;  (** How many waits have ended, for whatever reason. *)
   waited : float;  (** How long these took together, in seconds. *)
+  wait_times : times;  (** How long each took. *)
 }
 
 type hold = {
@@ -80,6 +91,7 @@ type hold = {
   structure : string;
   holds : int;  (** How often it was given back. *)
   held : float;  (** How long it was held until then, in seconds. *)
+  hold_times : times;  (** How long each time. *)
 }
 
 type structure = {
@@ -123,7 +135,7 @@ val to_openmetrics : snapshot -> string
       | metric                                                   | is                                                         |
       |----------------------------------------------------------|------------------------------------------------------------|
       | [concord_waiting_tasks{operation,structure}]             | how many tasks wait now                                    |
-      | [concord_wait_seconds{operation,structure}]              | a summary: [_count] of the waits, and [_sum] of their time |
+      | [concord_wait_seconds{operation,structure}]              | a histogram: [_count] of the waits, [_sum] of their time, and [_bucket] of those that took at most [le] |
       | [concord_hold_seconds{kind,structure}]                   | the same for holders                                       |
       | [concord_length{kind,structure}], [concord_length_limit] | items, or jobs that wait for a worker                      |
       | [concord_in_use{kind,structure}], [concord_in_use_limit] | resources, permits, workers and threads                    |

@@ -1,9 +1,23 @@
 (* A series is never removed, because its counters would begin again at 0. *)
 type series = {
   waiting : int Atomic.t;
-  count : int Atomic.t;
+  took : int Atomic.t array;  (** How many took so long, see {!number}. *)
   total_ns : int Atomic.t;
 }
+
+(* The limits are 1 us, 4 us and so on, up to 67 s, because a wait of threads takes microseconds
+   and one for a job takes seconds. The last number has no limit. *)
+let first_ns = 1_000
+let factor = 4
+let limits_ns =
+  let rec next n ns = if n = 0 then [] else ns :: next (n - 1) (ns * factor) in
+  next 14 first_ns
+
+let rec number_from i ns = function
+  | [] -> i
+  | limit :: rest -> if ns <= limit then i else number_from (i + 1) ns rest
+
+let number ns = number_from 0 ns limits_ns
 
 module Keys = Map.Make (struct
   type t = string * string
@@ -19,7 +33,11 @@ let others = "(others)"
 let has_others = Atomic.make false
 
 let create () =
-  { waiting = Atomic.make 0; count = Atomic.make 0; total_ns = Atomic.make 0 }
+  {
+    waiting = Atomic.make 0;
+    took = Array.init (List.length limits_ns + 1) (fun _ -> Atomic.make 0);
+    total_ns = Atomic.make 0;
+  }
 
 (* [others] may come in addition, once for each operation. *)
 (* Counting the series takes a moment, but a full table is asked only for names that it lacks. *)
@@ -45,8 +63,8 @@ let name pointer =
 
 let now_ns () = Int64.to_int (Mtime_clock.now_ns ())
 
-let add { count; total_ns; _ } ns =
-  Atomic.incr count;
+let add { took; total_ns; _ } ns =
+  Atomic.incr took.(number ns);
   ignore (Atomic.fetch_and_add total_ns ns : int)
 
 (* --- Waits ------------------------------------------------------------------- *)
@@ -136,18 +154,18 @@ type counted = {
   what : string;
   structure : string;
   waiting_now : int;
-  counted : int;
+  took : int list;
   ns : int;
 }
 
 let read table =
   List.map
-    (fun ((what, structure), { waiting; count; total_ns }) ->
+    (fun ((what, structure), { waiting; took; total_ns }) ->
       {
         what;
         structure;
         waiting_now = Int.max 0 (Atomic.get waiting);
-        counted = Atomic.get count;
+        took = List.map Atomic.get (Array.to_list took);
         ns = Atomic.get total_ns;
       })
     (Keys.bindings (Atomic.get table))

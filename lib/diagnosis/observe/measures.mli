@@ -36,9 +36,14 @@ type counted = {
   structure : string;
       (** The name, [""] for all without a name, or {!others}. *)
   waiting_now : int;
-  counted : int;  (** How many waits or holds have ended. *)
+  took : int list;
+      (** How many waits or holds have ended, one number for each of
+          {!limits_ns}, and one for those that took longer. *)
   ns : int;  (** How long these took. *)
 }
+
+val limits_ns : int list
+(** Growing limits of times. *)
 
 val all_waits : unit -> counted list
 val all_holds : unit -> counted list

@@ -26,6 +26,7 @@ let nothing =
     waiting = 0;
     waits = 0;
     waited = 0.;
+    wait_times = [];
   }
 
 let wait operation structure =
@@ -95,10 +96,66 @@ let waits () =
   done;
   List.iter (fun _ -> Mvar.put box ()) takes;
   List.iter (fun join -> join ()) takes;
-  let { Metrics.waiting; waits; waited; _ } = wait "Mvar.take" "waited" in
+  let { Metrics.waiting; waits; waited; wait_times; _ } =
+    wait "Mvar.take" "waited"
+  in
   int "waits now" 0 waiting;
   int "have ended" 2 waits;
-  yes "0.02 s together" (waited >= 0.02 && waited < 20.)
+  yes "0.02 s together" (waited >= 0.02 && waited < 20.);
+  let within limit =
+    Alcotest.(check (option int))
+      (Printf.sprintf "within %g s" limit)
+      (Some 0)
+      (List.assoc_opt limit wait_times)
+  in
+  List.iter within [ 1e-6; 4e-6; 0.004096 ];
+  Alcotest.(check (option int))
+    "in all" (Some 2)
+    (List.assoc_opt infinity wait_times);
+  let p50 = Option.get (Metrics.quantile 0.5 wait_times) in
+  yes "0.01 s for one of two" (p50 >= 0.01 && p50 < 20.)
+
+(* Two domains hold and wait, while another thread reads. None is lost. *)
+let between_domains () =
+  let mutex = Debug.named "shared" (Mutex.create ()) in
+  let box = Mvar.create_empty ~name:"passed" () in
+  let n = 300 and over = Atomic.make false in
+  let read () =
+    while not (Atomic.get over) do
+      ignore (Metrics.to_openmetrics (Metrics.snapshot ()) : string);
+      Thread.yield ()
+    done
+  in
+  let reader = thread read in
+  let each f =
+    for _ = 1 to n do
+      Mutex.protect mutex ignore;
+      f ()
+    done
+  in
+  let takes =
+    Domain.spawn (fun () -> each (fun () -> ignore (Mvar.take box : unit)))
+  in
+  each (Mvar.put box);
+  Domain.join takes;
+  Atomic.set over true;
+  reader ();
+  int "holds" (2 * n) (fst (holds "mutex" "shared"));
+  List.iter
+    (fun operation ->
+      let { Metrics.waiting; waits; wait_times; _ } = wait operation "passed" in
+      int "nobody waits" 0 waiting;
+      int "each once" waits (List.assoc infinity wait_times))
+    [ "Mvar.put"; "Mvar.take" ]
+
+let quantiles () =
+  let q = Alcotest.(check (option (float 0.))) in
+  let times = [ (0.001, 0); (0.004, 98); (0.016, 99); (infinity, 100) ] in
+  q "p50" (Some 0.004) (Metrics.quantile 0.5 times);
+  q "p98" (Some 0.004) (Metrics.quantile 0.98 times);
+  q "p99" (Some 0.016) (Metrics.quantile 0.99 times);
+  q "the longest" (Some infinity) (Metrics.quantile 1. times);
+  q "none" None (Metrics.quantile 0.5 [ (0.001, 0); (infinity, 0) ])
 
 (* A wait that is cancelled has ended, too. A choice waits in each of its structures. *)
 let ends () =
@@ -294,9 +351,19 @@ let example =
           waiting = 2;
           waits = 7;
           waited = 0.25;
+          wait_times = [ (1e-6, 0); (0.262144, 6); (infinity, 7) ];
         };
       ];
-    holds = [ { kind = "mutex"; structure = "lock"; holds = 3; held = 1.5 } ];
+    holds =
+      [
+        {
+          kind = "mutex";
+          structure = "lock";
+          holds = 3;
+          held = 1.5;
+          hold_times = [ (1.048576, 3); (infinity, 3) ];
+        };
+      ];
     structures =
       [
         {
@@ -336,14 +403,19 @@ let example_text =
   {|# TYPE concord_waiting_tasks gauge
 # HELP concord_waiting_tasks Tasks that wait in this operation now.
 concord_waiting_tasks{operation="Mailbox.take",structure="a\"b\\c\nd�"} 2
-# TYPE concord_wait_seconds summary
+# TYPE concord_wait_seconds histogram
 # UNIT concord_wait_seconds seconds
 # HELP concord_wait_seconds Waits that have ended, and how long they took.
+concord_wait_seconds_bucket{operation="Mailbox.take",structure="a\"b\\c\nd�",le="1e-06"} 0
+concord_wait_seconds_bucket{operation="Mailbox.take",structure="a\"b\\c\nd�",le="0.262144"} 6
+concord_wait_seconds_bucket{operation="Mailbox.take",structure="a\"b\\c\nd�",le="+Inf"} 7
 concord_wait_seconds_count{operation="Mailbox.take",structure="a\"b\\c\nd�"} 7
 concord_wait_seconds_sum{operation="Mailbox.take",structure="a\"b\\c\nd�"} 0.250000000
-# TYPE concord_hold_seconds summary
+# TYPE concord_hold_seconds histogram
 # UNIT concord_hold_seconds seconds
 # HELP concord_hold_seconds How long tasks held this until they gave it back.
+concord_hold_seconds_bucket{kind="mutex",structure="lock",le="1.048576"} 3
+concord_hold_seconds_bucket{kind="mutex",structure="lock",le="+Inf"} 3
 concord_hold_seconds_count{kind="mutex",structure="lock"} 3
 concord_hold_seconds_sum{kind="mutex",structure="lock"} 1.500000000
 # TYPE concord_length gauge
@@ -387,8 +459,8 @@ let parsed () =
     "families"
     [
       "concord_waiting_tasks gauge ";
-      "concord_wait_seconds summary seconds";
-      "concord_hold_seconds summary seconds";
+      "concord_wait_seconds histogram seconds";
+      "concord_hold_seconds histogram seconds";
       "concord_length gauge ";
       "concord_length_limit gauge ";
       "concord_in_use gauge ";
@@ -397,7 +469,7 @@ let parsed () =
       "concord_structures gauge ";
     ]
     families;
-  int "samples" 15 (List.length samples);
+  int "samples" 20 (List.length samples);
   let value name labels = List.assoc_opt (name, labels) samples in
   let check name labels expected =
     Alcotest.(check (option (float 0.)))
@@ -457,6 +529,8 @@ let () =
           test "collected" collected;
           test "waits" waits;
           test "waits that end otherwise" ends;
+          test "between domains" between_domains;
+          test "quantiles" quantiles;
           test "mutexes and rwlocks" mutexes;
           test "conditions" conditions;
           test "boxes and semaphores" boxes;
