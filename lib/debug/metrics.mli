@@ -132,15 +132,15 @@ val to_openmetrics : snapshot -> string
     1.0. Its type is {!content_type}.
 
     {t
-      | metric                                                   | is                                                         |
-      |----------------------------------------------------------|------------------------------------------------------------|
-      | [concord_waiting_tasks{operation,structure}]             | how many tasks wait now                                    |
+      | metric                                                   | is                                                                                                      |
+      |----------------------------------------------------------|---------------------------------------------------------------------------------------------------------|
+      | [concord_waiting_tasks{operation,structure}]             | how many tasks wait now                                                                                 |
       | [concord_wait_seconds{operation,structure}]              | a histogram: [_count] of the waits, [_sum] of their time, and [_bucket] of those that took at most [le] |
-      | [concord_hold_seconds{kind,structure}]                   | the same for holders                                       |
-      | [concord_length{kind,structure}], [concord_length_limit] | items, or jobs that wait for a worker                      |
-      | [concord_in_use{kind,structure}], [concord_in_use_limit] | resources, permits, workers and threads                    |
-      | [concord_busy_seconds_total{kind,structure}]             | the working time of workers and threads                    |
-      | [concord_structures{kind,structure}]                     | how many structures have this name                         |
+      | [concord_hold_seconds{kind,structure}]                   | the same for holders                                                                                    |
+      | [concord_length{kind,structure}], [concord_length_limit] | items, or jobs that wait for a worker                                                                   |
+      | [concord_in_use{kind,structure}], [concord_in_use_limit] | resources, permits, workers and threads                                                                 |
+      | [concord_busy_seconds_total{kind,structure}]             | the working time of workers and threads                                                                 |
+      | [concord_structures{kind,structure}]                     | how many structures have this name                                                                      |
     } *)
 
 val content_type : string

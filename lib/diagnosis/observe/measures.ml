@@ -9,6 +9,7 @@ type series = {
    and one for a job takes seconds. The last number has no limit. *)
 let first_ns = 1_000
 let factor = 4
+
 let limits_ns =
   let rec next n ns = if n = 0 then [] else ns :: next (n - 1) (ns * factor) in
   next 14 first_ns
