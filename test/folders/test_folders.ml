@@ -161,7 +161,7 @@ let bounds =
   [
     ("Mvar", 42, 5_352);
     ("Operation", 28, 3_256);
-    ("Permits", 31, 3_732);
+    ("Permits", 31, 3_738);
     ("Fifo", 63, 7_519);
   ]
 
