@@ -6,7 +6,8 @@
     kept, broken (with the run that broke it), or not offered, as declared by a
     scheduler about an optional clause. You don't need a test framework. If you
     have written a scheduler or a plug-in, start with {!Host}. If you have
-    written a structure, start with {!Operation}.
+    written a structure, start with {!Operation}. {!Structure} compares it with
+    a description.
 
     {[
     module Take = struct
@@ -29,4 +30,6 @@
 
 module Host = Host
 module Operation = Operation
+module Description = Description
+module Structure = Structure
 module Report = Report

@@ -1,0 +1,105 @@
+open Results
+
+(* The operations that these structures have in common. *)
+module type Queue = sig
+  type t
+
+  val name : string
+  val capacity : int
+  val create : unit -> t
+  val add : t -> int -> unit
+  val try_add : t -> int -> bool
+  val add_evt : t -> int -> unit Event.t option
+  val take : t -> int
+  val try_take : t -> int option
+  val take_evt : t -> int Event.t
+  val drain : t -> int list
+  val close : t -> unit
+  val is_closed : t -> bool
+  val length : t -> int
+  val waiters : t -> int
+end
+
+module Of (Q : Queue) = struct
+  include Stream_spec.Make (Q)
+
+  type t = Q.t
+
+  let create = Q.create
+
+  let call t operation =
+    closed @@ fun () ->
+    match operation with
+    | Add v -> unit (Q.add t v)
+    | Take -> int (Q.take t)
+    | Drain -> String.concat " " (List.map int (Q.drain t))
+    | Close -> unit (Q.close t)
+    | Is_closed -> bool (Q.is_closed t)
+    | Length -> int (Q.length t)
+
+  let event t = function
+    | Add v -> Option.bind (Q.add_evt t v) (closing_event unit)
+    | Take -> closing_event int (Q.take_evt t)
+    | Drain | Close | Is_closed | Length -> None
+
+  let try_call t = function
+    | Add v ->
+        tried_closing (fun () -> if Q.try_add t v then Some "()" else None)
+    | Take -> tried_closing (fun () -> Option.map int (Q.try_take t))
+    | Drain | Close | Is_closed | Length -> None
+
+  let waiters = Q.waiters
+end
+
+module type Capacity = sig
+  val capacity : int
+end
+
+module Of_stream (C : Capacity) = Of (struct
+  include (Stream : module type of Stream with type 'a t := 'a Stream.t)
+  include C
+
+  type t = int Stream.t
+
+  let name = Printf.sprintf "Stream of %d" C.capacity
+  let create () = Stream.create C.capacity
+  let add_evt t v = Some (Stream.add_evt t v)
+end)
+
+module Of_one = Of_stream (struct
+  let capacity = 1
+end)
+
+module Of_three = Of_stream (struct
+  let capacity = 3
+end)
+
+module Of_work_queue = Of (struct
+  include (
+    Work_queue : module type of Work_queue with type 'a t := 'a Work_queue.t)
+
+  type t = int Work_queue.t
+
+  let capacity = 2
+  let name = Printf.sprintf "Work_queue of %d" capacity
+  let create () = Work_queue.create capacity
+  let add t v = ignore (Work_queue.add t v : int Work_queue.ticket)
+  let try_add t v = Option.is_some (Work_queue.try_add t v)
+  let add_evt t v = Some (Event.wrap (Work_queue.add_evt t v) ignore)
+end)
+
+module Of_mailbox = Of (struct
+  include (Mailbox : module type of Mailbox with type 'a t := 'a Mailbox.t)
+
+  type t = int Mailbox.t
+
+  let name = "Mailbox"
+  let capacity = max_int
+  let create () = Mailbox.create ()
+
+  let try_add t v =
+    Mailbox.add t v;
+    true
+
+  let add_evt _ _ = None
+end)

@@ -1,0 +1,130 @@
+(* Short random programs on two domains, whose end must be one of those that are possible if
+   each operation is one step.
+
+   Each domain drives the tasks of its own scheduler. Before the race some tasks already wait.
+   At the end both schedulers have no more to do, and the state is looked at. *)
+
+open Structure_signature
+module Hand = Operation_hand
+
+(* --- A second domain ------------------------------------------------------------- *)
+
+(* State of [job]   Left by   To
+   Idle             caller    Work f
+   Work f           worker    Idle, after [f ()]
+   Stop             never *)
+type job = Idle | Work of (unit -> unit) | Stop
+
+(* On a busy machine the other domain may be long without a processor. *)
+let rec until ?(spins = 0) condition =
+  if not (condition ()) then begin
+    if spins < 2_000 then Domain.cpu_relax () else Unix.sleepf 0.000_05;
+    until ~spins:(spins + 1) condition
+  end
+
+let with_worker f =
+  let job = Atomic.make Idle in
+  let rec work () =
+    until (fun () -> Atomic.get job <> Idle);
+    match Atomic.get job with
+    | Idle -> work ()
+    | Stop -> ()
+    | Work f ->
+        f ();
+        Atomic.set job Idle;
+        work ()
+  in
+  let domain = Domain.spawn work in
+  (* Calls the two functions at the same time. *)
+  let together f g =
+    let here = Atomic.make 0 in
+    let meet () =
+      Atomic.incr here;
+      until (fun () -> Atomic.get here = 2)
+    in
+    Atomic.set job
+      (Work
+         (fun () ->
+           meet ();
+           g ()));
+    meet ();
+    f ();
+    until (fun () -> Atomic.get job == Idle)
+  in
+  Fun.protect
+    (fun () -> f together)
+    ~finally:(fun () ->
+      Atomic.set job Stop;
+      Domain.join domain)
+
+(* --- One race ---------------------------------------------------------------------- *)
+
+module Make (S : STRUCTURE) = struct
+  module Scenario = Structure_scenario.Make (S)
+  open Scenario
+
+  let text task =
+    match Hand.outcome task with
+    | Waits -> "waits"
+    | Returned result -> result
+    | Raised (Hand.Cancelled, _) -> Run.withdrawn
+    | Raised (e, _) -> "raises " ^ Printexc.to_string e
+
+  let really together delays { before; sides } =
+    let t = S.create () and hands = Array.init 2 (fun _ -> Hand.create ()) in
+    let settle () = Array.iter Hand.settle hands in
+    (* Each domain has a table of its own, because tables aren't atomic. *)
+    let tables = Array.init 2 (fun _ -> Hashtbl.create 8) in
+    let perform side = function
+      | Arrive (task, way, operation) ->
+          let run () = Ways.perform t way operation in
+          Hashtbl.replace tables.(side) task (Hand.start hands.(side) run)
+      | Cancel task ->
+          ignore (Hand.cancel (Hashtbl.find tables.(side) task) : bool);
+          Hand.settle hands.(side)
+    in
+    List.iteri
+      (fun task step ->
+        perform (task mod 2) step;
+        settle ())
+      before;
+    let side i () =
+      for _ = 1 to delays.(i) do
+        Domain.cpu_relax ()
+      done;
+      List.iter (perform i) (List.nth sides i);
+      Hand.settle hands.(i)
+    in
+    together (side 0) (side 1);
+    (* Each task may resume one of the other scheduler. *)
+    Array.iter (Hashtbl.iter (fun _ _ -> settle ())) tables;
+    let waiting = S.waiters t in
+    List.iter
+      (fun (task, way, operation) -> perform 0 (Arrive (task, way, operation)))
+      looks;
+    settle ();
+    let results table =
+      List.of_seq
+        (Seq.map (fun (n, task) -> (n, text task)) (Hashtbl.to_seq table))
+    in
+    ending (List.concat_map results (Array.to_list tables)) waiting
+
+  (* The same race is repeated, because it may end in different ways. *)
+  let check ~often together random =
+    let race = Scenario.random random ~before:4 ~each:3 in
+    let possible = possible race in
+    for _ = 1 to often do
+      let delays = Array.init 2 (fun _ -> Random.State.int random 40) in
+      let seen = really together delays race in
+      if not (List.mem seen possible) then
+        Trial.fail
+          "%s: no order of these steps leads there (first those before the \
+           race, then those of each domain):\n\
+          \  %s\n\
+           The description allows:\n\
+           %s"
+          (show_end seen) (show race)
+          (String.concat "\n"
+             (List.map (fun ending -> "  " ^ show_end ending) possible))
+    done
+end

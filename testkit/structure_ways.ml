@@ -1,0 +1,43 @@
+(* The ways in which a task performs an operation. *)
+
+open Concord
+open Structure_signature
+
+type t = Calls | Tries | Syncs | Chooses | Polls
+
+let tries = function Tries | Polls -> true | Calls | Syncs | Chooses -> false
+
+let name = function
+  | Calls -> ""
+  | Tries -> "try "
+  | Syncs -> "sync "
+  | Chooses -> "select "
+  | Polls -> "poll "
+
+module Make (S : STRUCTURE) = struct
+  (* Unless the operation may wait, there is only one way. *)
+  let all t operation =
+    if S.line operation = None then [ Calls ]
+    else
+      let events =
+        if S.event t operation = None then [] else [ Syncs; Chooses; Polls ]
+      in
+      (* A form that doesn't wait can be asked only by performing it. *)
+      Calls :: Tries :: events
+
+  let event t operation = Option.get (S.event t operation)
+  let or_none = Option.value ~default:"none"
+
+  let perform t way operation =
+    match way with
+    | Calls -> S.call t operation
+    | Syncs -> Event.sync (event t operation)
+    | Chooses ->
+        let other = Mvar.take_evt (Mvar.create_empty ()) in
+        Event.select [ other; event t operation ]
+    | Polls -> or_none (Event.poll (event t operation))
+    | Tries -> (
+        match S.try_call t operation with
+        | Some result -> or_none result
+        | None -> or_none (Event.poll (event t operation)))
+end
