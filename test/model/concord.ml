@@ -24,3 +24,7 @@ module Private = struct
     let suspend_loop = Reach.suspend
   end
 end
+
+(* The modules of the test kit name these so. *)
+module Event = Event
+module Mvar = Mvar

@@ -26,7 +26,14 @@ let check ?(looks = 0) name parties make expect =
 
 (* Of two, no task passes unless the other does. Of three, the others pass without one that
    was cancelled but had not left yet. *)
+module Described_latch = Described.Make (Groups.Of_latch)
+module Described_pairs = Described.Make (Groups.Pairs)
+module Described_threes = Described.Make (Groups.Threes)
+
 let () =
+  Described_latch.some 6;
+  Described_pairs.some 6;
+  Described_threes.some 6;
   check "one waits, another comes, one is cancelled" 2
     (fun t ->
       let a = await "a" t in

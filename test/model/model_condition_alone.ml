@@ -78,7 +78,10 @@ let check name make expect =
   let processes, actors = start first processes in
   (processes, at_rest t actors)
 
+module Described_condition_alone = Described.Make (Groups.Of_condition)
+
 let () =
+  Described_condition_alone.some 20;
   Cancellations.check "loop" ~three:false
     [
       ("", fun _ name (c, items) -> direct name c items);

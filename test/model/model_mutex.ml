@@ -245,7 +245,10 @@ let twice name m =
 
 (* [check_three] is left out where owners are recorded. The tasks then read the mutex so often
    that it takes too long. *)
+module Described_mutex = Described.Make (Exclusion.Of_mutex)
+
 let () =
+  Described_mutex.some 20;
   check_three (check_made Mutex.create);
   cancellations Mutex.create "";
   check_all (check_made Mutex.create);

@@ -282,7 +282,10 @@ let check_nudged what ~late =
      ]
     @ unless_late [ "a=waits p=ok b=1 empty" ])
 
+module Described_mvar = Described.Make (Boxes.Of_mvar)
+
 let () =
+  Described_mvar.some 20;
   cancellations ();
   values_come_back ();
   check "two wait to take, the first is cancelled, two puts" []

@@ -116,7 +116,10 @@ let check_made_of_promises () =
 let sync_await name p =
   make name (fun () -> string_of_int (Event.sync (Promise.await_evt p)))
 
+module Described_promise = Described.Make (Values.Of_promise)
+
 let () =
+  Described_promise.some 20;
   Cancellations.check "await" ~service:All
     [ ("", fun _ -> await); (", an event", fun _ -> sync_await) ]
     ~create:Promise.create

@@ -121,7 +121,10 @@ let permits_come_back () =
     (fun t -> ([ acquire "a" t ], [ back ~acquiring t; release_binary t ]))
     [ "a=ok 1" ]
 
+module Described_semaphore = Described.Make (Semaphores.Of_one)
+
 let () =
+  Described_semaphore.some 20;
   permits_come_back ();
   Cancellations.check "acquire"
     [ ("", fun _ -> acquire); (", an event", fun _ -> sync_acquire) ]

@@ -294,7 +294,10 @@ let items_come_back () =
     (fun t -> ([], [ Run (back_then_take "x" t 1); Run (add "a" t [ 2 ]) ]))
     [ "x=1 a=ok [2]" ]
 
+module Described_stream = Described.Make (Streams.Of_one)
+
 let () =
+  Described_stream.some 20;
   cancellations ();
   items_come_back ();
   (* --- Empty --- *)

@@ -45,7 +45,10 @@ let check name make expect =
   let processes, actors = start first processes in
   (processes, at_rest t actors)
 
+module Described_watch = Described.Make (Values.Of_watch)
+
 let () =
+  Described_watch.some 20;
   let cancellations what serve ~served ~rest =
     Cancellations.check what ~service:All
       [ ("", fun _ -> changed); (", an event", fun _ -> sync_changed) ]
