@@ -73,9 +73,9 @@
       for [n] descriptors with waiting tasks, and a system call if another
       thread polls.
     - {b Regular files}, disks, and other files the system can't wait for are
-      opened, read and written at once if their data is in memory, and Linux
-      says so. Otherwise system threads do the work. They also perform
-      {!getaddrinfo} and {!getnameinfo}.
+      opened, read and written at once, by [pread] and [pwrite] too, if their
+      data is in memory, and Linux says so. Otherwise system threads do the
+      work. They also perform {!getaddrinfo} and {!getnameinfo}.
 
     {2 Which thread polls}
 

@@ -24,21 +24,35 @@ let unlink name = changing (fun () -> Unix.unlink name)
 
 (* --- Descriptors ---------------------------------------------------------------- *)
 
-let on_file name fd f =
-  Io.with_ name fd (fun io ->
-      Io.perform name { io with kind = File } Write (fun () -> f fd))
+let with_file name fd f =
+  Io.with_ name fd (fun io -> f { io with Io.kind = File })
 
-let fsync fd = on_file "fsync" fd Unix.fsync
+let fsync fd =
+  with_file "fsync" fd (fun io ->
+      Io.perform "fsync" io Write (fun () -> Unix.fsync fd))
+
+(* If the bytes are in the system's memory, no thread is needed. *)
+let at_once name io now =
+  Io.give_turn ();
+  Int.max 0 (Io.using name io now)
 
 let pread fd ~at b pos len =
   Io.check "Concord_aio.pread" (Bytes.length b) pos len;
-  on_file "pread" fd (fun fd -> Native.pread fd b pos len at)
+  with_file "pread" fd @@ fun io ->
+  let now () = Native.pread_now fd b pos (Int.min len Io.max_bytes) at in
+  match at_once "pread" io now with
+  | 0 -> Io.perform "pread" io Read (fun () -> Native.pread fd b pos len at)
+  | n -> n
 
 let pwrite fd ~at b pos len =
   Io.check "Concord_aio.pwrite" (Bytes.length b) pos len;
-  let rec write fd pos len at =
+  let rec write pos len at =
     if len > 0 then
       let n = Native.pwrite fd b pos len at in
-      write fd (pos + n) (len - n) (at + n)
+      write (pos + n) (len - n) (at + n)
   in
-  on_file "pwrite" fd (fun fd -> write fd pos len at)
+  with_file "pwrite" fd @@ fun io ->
+  let now () = Native.pwrite_now fd b pos len at in
+  let n = at_once "pwrite" io now in
+  if n < len then
+    Io.perform "pwrite" io Write (fun () -> write (pos + n) (len - n) (at + n))

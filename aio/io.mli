@@ -80,6 +80,9 @@ val check : string -> int -> int -> int -> unit
 
     - {b Raises} [Invalid_argument name] if they are not. *)
 
+val max_bytes : int
+(** [Unix] copies at most so many bytes in a call. *)
+
 val give_turn : unit -> unit
 (** Call it before each operation that may not have to wait. Every 128th time it
     is {!Concord.Tasks.yield}, if the host can do that. *)

@@ -49,6 +49,14 @@ let open_now name flags =
 
 external generation : unit -> int = "concord_aio_generation" [@@noalloc]
 
+external pread_now : Unix.file_descr -> bytes -> int -> int -> int -> int
+  = "concord_aio_pread_now"
+[@@noalloc]
+
+external pwrite_now : Unix.file_descr -> bytes -> int -> int -> int -> int
+  = "concord_aio_pwrite_now"
+[@@noalloc]
+
 external pread : Unix.file_descr -> bytes -> int -> int -> int -> int
   = "concord_aio_pread"
 

@@ -43,6 +43,12 @@ val open_now : string -> Unix.open_flag list -> Unix.file_descr option
 val generation : unit -> int
 (** A number that is different in each process that this one forks. *)
 
+val pread_now : Unix.file_descr -> bytes -> int -> int -> int -> int
+(** {!pread}, as {!read_now}. *)
+
+val pwrite_now : Unix.file_descr -> bytes -> int -> int -> int -> int
+(** {!pwrite}, as {!write_now}. *)
+
 val pread : Unix.file_descr -> bytes -> int -> int -> int -> int
 (** [pread fd b pos len at] reads at most 65,536 bytes from that position of the
     file. It blocks the thread. The part must be within the bytes.

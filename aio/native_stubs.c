@@ -89,14 +89,27 @@ value concord_aio_nature(value v_fd, value v_nonblock)
 /* Reads or writes only if that need not wait. The result is -1 otherwise, and also on an error, because the call that may
    wait will report the error again. */
 #if defined(__linux__) && defined(RWF_NOWAIT)
-#define NOW(call) \
+#define NOW(call, at) \
   struct iovec part = { .iov_base = Bytes_val(v_bytes) + Long_val(v_pos), .iov_len = (size_t) Long_val(v_len) }; \
-  return Val_long(call(Int_val(v_fd), &part, 1, -1, RWF_NOWAIT))
+  return Val_long(call(Int_val(v_fd), &part, 1, at, RWF_NOWAIT))
 #else
-#define NOW(call) return Val_long(-1)
+#define NOW(call, at) return Val_long(-1)
 #endif
-value concord_aio_read_now(value v_fd, value v_bytes, value v_pos, value v_len) { NOW(preadv2); }
-value concord_aio_write_now(value v_fd, value v_bytes, value v_pos, value v_len) { NOW(pwritev2); }
+value concord_aio_read_now(value v_fd, value v_bytes, value v_pos, value v_len) { NOW(preadv2, -1); }
+value concord_aio_write_now(value v_fd, value v_bytes, value v_pos, value v_len) { NOW(pwritev2, -1); }
+
+/* At a position, which must not be negative, because -1 would be the file's own. */
+value concord_aio_pread_now(value v_fd, value v_bytes, value v_pos, value v_len, value v_at)
+{
+  if (Long_val(v_at) < 0) return Val_long(-1);
+  NOW(preadv2, Long_val(v_at));
+}
+
+value concord_aio_pwrite_now(value v_fd, value v_bytes, value v_pos, value v_len, value v_at)
+{
+  if (Long_val(v_at) < 0) return Val_long(-1);
+  NOW(pwritev2, Long_val(v_at));
+}
 
 /* The same for a socket, whatever its flags are. The result is -1 if the socket isn't ready, and -2 if this is no socket, or if
    a signal came. Other errors are raised, because the socket reports them only once. */

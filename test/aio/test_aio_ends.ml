@@ -242,7 +242,11 @@ let files () =
 let names () =
   Aio.run @@ fun () ->
   match Aio.getaddrinfo "127.0.0.1" "80" [ AI_NUMERICHOST ] with
-  | { ai_addr = ADDR_INET (_, 80); _ } :: _ -> ()
+  | { ai_addr = ADDR_INET (_, 80) as address; _ } :: _ ->
+      let { Unix.ni_hostname; ni_service } =
+        Aio.getnameinfo address [ NI_NUMERICHOST; NI_NUMERICSERV ]
+      in
+      strings "the name" [ "127.0.0.1"; "80" ] [ ni_hostname; ni_service ]
   | _ -> Alcotest.fail "another address"
 
 let () =

@@ -332,6 +332,15 @@ let files () =
   int "at the end" 0 (Aio.pread fd ~at:201_000 b 0 10);
   int "the position" 0 (Unix.lseek fd 0 SEEK_CUR);
   int "at most" 65_536 (Aio.pread fd ~at:0 (Bytes.create 100_000) 0 100_000);
+  List.iter
+    (fun f ->
+      match f () with
+      | () -> Alcotest.fail "a negative position"
+      | exception Unix.Unix_error (EINVAL, _, _) -> ())
+    [
+      (fun () -> Aio.pwrite fd ~at:(-1) b 0 1);
+      (fun () -> ignore (Aio.pread fd ~at:(-1) b 0 1 : int));
+    ];
   raises "not in the bytes" (Invalid_argument "Concord_aio.pread") (fun () ->
       Aio.pread fd ~at:0 b 5 6);
   Aio.close fd;
