@@ -39,6 +39,7 @@ let all =
       Bench_blocking.group;
       Bench_local.group;
       Bench_buffered.group;
+      Bench_aio.group;
       Bench_policy.group;
     ]
 

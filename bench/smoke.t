@@ -1160,8 +1160,32 @@ These rows are measured:
   local local-wait bound eio ns
   buffered buffered-lines eio domain ns
   buffered buffered-lines concord domain ns
+  buffered buffered-lines lwt lwt ns
+  buffered buffered-writes eio eio ns
+  buffered buffered-writes concord domain ns
+  buffered buffered-writes lwt lwt ns
   buffered buffered-pipe stdlib domain ns
   buffered buffered-pipe concord domain ns
+  aio pread eio eio ns
+  aio pread concord fifo ns
+  aio pread lwt lwt ns
+  aio pread unix domain ns
+  aio pwrite eio eio ns
+  aio pwrite concord fifo ns
+  aio pwrite lwt lwt ns
+  aio pwrite unix domain ns
+  aio stat eio eio ns
+  aio stat concord fifo ns
+  aio stat lwt lwt ns
+  aio stat unix domain ns
+  aio readdir eio eio ns
+  aio readdir concord fifo ns
+  aio readdir lwt lwt ns
+  aio readdir unix domain ns
+  aio connection eio eio ns
+  aio connection concord fifo ns
+  aio connection concord eio ns
+  aio connection lwt lwt ns
   policy policy-tree concord fifo ns
   policy policy-tree concord policies-fifo ns
   policy policy-tree concord policies-lifo ns
@@ -1291,7 +1315,7 @@ bench/groups.txt, which ./dev bench reads before it builds this, has all groups:
 An unknown group is reported before anything is measured:
 
   $ ./main.exe --smoke mvar no-such-group
-  bench: unknown group "no-such-group". The groups are mvar, cancel-cost, search, debug, suspend, effect, structures, event, lazy, lwt, async, bridge, caqti, styles, lwc, generator, web, fib, scale, latency, threads, pipeline, workers, blocking, local, buffered, policy
+  bench: unknown group "no-such-group". The groups are mvar, cancel-cost, search, debug, suspend, effect, structures, event, lazy, lwt, async, bridge, caqti, styles, lwc, generator, web, fib, scale, latency, threads, pipeline, workers, blocking, local, buffered, aio, policy
   [2]
   $ TERM=dumb ./main.exe --minutes 0 2>&1 | tail -n 1
   bench: option '--minutes': 0 is not a number of minutes above 0
