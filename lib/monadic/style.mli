@@ -41,9 +41,14 @@ module type S = sig
 
   (** {2 The structures}
 
-      Each structure has all of its functions. Blocking functions return a
-      promise here, which is resolved at once if they need not wait. A function
-      argument whose result is a promise may wait.
+      Each structure has all of its functions. A function that blocks returns a
+      promise here, which is resolved at once if it need not wait. The promise
+      has the result of the direct function of this name, for example
+      {!Concord.Mvar.take}, or fails with its exception. What differs is said
+      below. If the result of a function argument is a promise, the function may
+      wait. Until its promise has its value or has failed, a bracket holds what
+      it has taken. Any other function argument, and a sequence, runs as in
+      {!direct}.
 
       On a structure's page, functions returning a promise come last, under the
       heading "Operations that return a promise". The text before this heading
@@ -81,12 +86,7 @@ module type S = sig
     (** {1:promises Operations that return a promise} *)
 
     val await : 'a t -> 'a promise
-    (** [await t] returns the value of [t] as soon as [t] is filled, or fails
-        with the exception of [t]. *)
-
     val await_result : 'a t -> ('a, exn) result promise
-    (** [await_result t] returns the outcome of [t], and never fails with the
-        exception of [t]. *)
   end
 
   (** A box for one value.
@@ -107,24 +107,10 @@ module type S = sig
     (** {1:promises Operations that return a promise} *)
 
     val put : 'a t -> 'a -> unit promise
-    (** [put t v] puts [v] into [t], and waits while [t] is full. *)
-
     val take : 'a t -> 'a promise
-    (** [take t] removes the value of [t], and waits while [t] is empty. *)
-
     val read : 'a t -> 'a promise
-    (** [read t] leaves the value in [t], and waits while [t] is empty. *)
-
     val swap : 'a t -> 'a -> 'a promise
-    (** [swap t v] replaces the value of [t] by [v], and returns the old one. It
-        waits while [t] is empty. *)
-
     val modify : 'a t -> ('a -> 'a * 'b) -> 'b promise
-    (** [modify t f] replaces the value [v] by the first part of [f v], and
-        returns the second.
-
-        It waits while [t] is empty. [f] runs as in {!direct}. If [f] fails, [v]
-        is put back. *)
   end
 
   (** A value computed once, when a task first needs it. *)
@@ -137,14 +123,9 @@ module type S = sig
     (** {1:promises Operations that return a promise} *)
 
     val force : 'a t -> 'a promise
-    (** [force t] returns the value of [t], or fails with the exception of its
-        computation.
-
-        It waits while another task computes. The computation runs as in
-        {!direct}. *)
+    (** The computation runs as in {!direct}. *)
 
     val force_val : 'a t -> 'a promise
-    (** {!force}. *)
   end
 
   (** A channel without a buffer, where a sender and a receiver meet. *)
@@ -157,16 +138,8 @@ module type S = sig
     (** {1:promises Operations that return a promise} *)
 
     val send : 'a t -> 'a -> unit promise
-    (** [send t v] waits for a receiver, and gives it [v]. It fails with
-        {!Closed}. *)
-
     val send_seq : 'a t -> 'a Seq.t -> unit promise
-    (** [send_seq t seq] sends each value of [seq], and waits where {!send}
-        waits. [seq] is forced as in [direct]. *)
-
     val receive : 'a t -> 'a promise
-    (** [receive t] waits for a sender, and returns its value. It fails with
-        {!Closed}. *)
 
     (** @inline *)
     include Queues.S with type 'a promise := 'a promise and type 'a t := 'a t
@@ -191,16 +164,8 @@ module type S = sig
     (** {1:promises Operations that return a promise} *)
 
     val add : 'a t -> 'a -> unit promise
-    (** [add t v] adds [v], and waits while [t] is full. It fails with
-        {!Closed}. *)
-
     val add_seq : 'a t -> 'a Seq.t -> unit promise
-    (** [add_seq t seq] adds each item of [seq], and waits where {!add} waits.
-        [seq] is forced as in [direct]. *)
-
     val take : 'a t -> 'a promise
-    (** [take t] removes the first item, and waits while [t] is empty. It fails
-        with {!Closed} if [t] is closed as well. *)
 
     (** @inline *)
     include Queues.S with type 'a promise := 'a promise and type 'a t := 'a t
@@ -226,16 +191,8 @@ module type S = sig
     (** {1:promises Operations that return a promise} *)
 
     val add : 'a t -> 'a -> 'a ticket promise
-    (** [add t v] adds [v], and waits while [t] is full. It fails with
-        {!Closed}. *)
-
     val add_seq : 'a t -> 'a Seq.t -> unit promise
-    (** [add_seq t seq] adds each item of [seq], and waits where {!add} waits.
-        [seq] is forced as in [direct]. *)
-
     val take : 'a t -> 'a promise
-    (** [take t] removes the first item, and waits while [t] is empty. It fails
-        with {!Closed} if [t] is closed as well. *)
 
     (** @inline *)
     include Queues.S with type 'a promise := 'a promise and type 'a t := 'a t
@@ -251,12 +208,7 @@ module type S = sig
     (** {1:promises Operations that return a promise} *)
 
     val add_seq : 'a t -> 'a Seq.t -> unit promise
-    (** [add_seq t seq] adds each item of [seq], which is forced as in [direct].
-    *)
-
     val take : 'a t -> 'a promise
-    (** [take t] removes the first item, and waits while [t] is empty. It fails
-        with {!Closed} if [t] is closed as well. *)
 
     (** @inline *)
     include Queues.S with type 'a promise := 'a promise and type 'a t := 'a t
@@ -280,24 +232,12 @@ module type S = sig
     (** {1:promises Operations that return a promise} *)
 
     val send : 'a t -> 'a -> unit promise
-    (** [send t v] sends [v].
-
-        It waits only with the limit [Wait], while a subscription is this far
-        behind. It fails with {!Closed} if [t] is closed. *)
 
     val send_seq : 'a t -> 'a Seq.t -> unit promise
-    (** [send_seq t seq] sends each value of [seq], and waits where {!send}
-        waits. [seq] is forced as in [direct]. *)
-
     val with_subscription :
       'a t -> ('a subscription -> 'b promise) -> 'b promise
-    (** [with_subscription t f] is [f s] with a new subscription [s], which is
-        ended as soon as the promise of [f s] is resolved. *)
 
     val receive : 'a subscription -> 'a promise
-    (** [receive s] returns the next value [s] hasn't seen, and waits for it. It
-        fails with {!Closed} after the last one, and with {!Lagged} if values
-        were dropped before. *)
 
     (** @inline *)
     include
@@ -325,8 +265,6 @@ module type S = sig
     (** {1:promises Operations that return a promise} *)
 
     val changed : 'a t -> since:version -> ('a * version) promise
-    (** [changed t ~since] returns the latest value, and waits until its version
-        is not [since]. It fails with {!Closed} after the last one. *)
   end
 
   (** A condition variable with a value. *)
@@ -339,7 +277,6 @@ module type S = sig
     (** {1:promises Operations that return a promise} *)
 
     val wait : 'a t -> 'a promise
-    (** [wait t] returns the next broadcast value. *)
   end
 
   (** Mutual exclusion.
@@ -359,17 +296,13 @@ module type S = sig
     (** {1:promises Operations that return a promise} *)
 
     val lock : t -> unit promise
-    (** [lock t] locks [t], and waits while it is locked. *)
-
     val with_lock : t -> (unit -> 'a promise) -> 'a promise
-    (** [with_lock t f] locks [t], calls [f ()], and unlocks [t] when the
-        promise of [f ()] has its value or has failed.
+    (** {!protect}, under the name of Lwt's function.
 
         - {b Cancelled} after it was given the lock, it calls [f], and the wait
           of [f] is cancelled. *)
 
     val protect : t -> (unit -> 'a promise) -> 'a promise
-    (** {!with_lock}, under the name of Stdlib's function. *)
 
     val is_empty : t -> bool
     (** [is_empty t] is [waiters t = 0], as in [Lwt_mutex]. *)
@@ -415,12 +348,7 @@ module type S = sig
           broadcast too, which may wake a task whose wait began later.) *)
 
     val wait_no_mutex : t -> unit promise
-    (** [wait_no_mutex t] waits for the next wake-up, like
-        {!Concord.Condition.wait_no_mutex}. *)
-
     val loop_no_mutex : t -> (unit -> 'a option) -> 'a promise
-    (** [loop_no_mutex t f] is {!Condition.loop_no_mutex}. [f] runs as in
-        {!direct}. *)
   end
 
   (** Counting and binary semaphores. *)
@@ -435,26 +363,14 @@ module type S = sig
       (** {1:promises Operations that return a promise} *)
 
       val acquire : t -> unit promise
-      (** [acquire t] takes a permit, and waits while there is none. *)
-
       val with_permit : t -> (unit -> 'a promise) -> 'a promise
-      (** [with_permit t f] holds a permit until [f ()] has its value or has
-          failed. It is cancelled like {!Mutex.with_lock}. *)
+      (** It is cancelled like {!Mutex.with_lock}. *)
 
       val try_with_permit : t -> (unit -> 'a promise) -> 'a option promise
-      (** [try_with_permit t f] is [None], without calling [f], if there is no
-          permit. Otherwise it does the same as {!with_permit}. *)
-
       val acquire_n : t -> int -> unit promise
-      (** [acquire_n t n] takes [n] permits together, and waits while there are
-          fewer. *)
-
       val with_permits : t -> int -> (unit -> 'a promise) -> 'a promise
-      (** {!with_permit}, with [n] permits. *)
-
       val try_with_permits :
         t -> int -> (unit -> 'a promise) -> 'a option promise
-      (** {!try_with_permit}, with [n] permits. *)
     end
 
     (** One permit or none. *)
@@ -467,13 +383,8 @@ module type S = sig
       (** {1:promises Operations that return a promise} *)
 
       val acquire : t -> unit promise
-      (** [acquire t] takes the permit, and waits while there is none. *)
-
       val with_permit : t -> (unit -> 'a promise) -> 'a promise
-      (** [with_permit t f] is {!Counting.with_permit}. *)
-
       val try_with_permit : t -> (unit -> 'a promise) -> 'a option promise
-      (** [try_with_permit t f] is {!Counting.try_with_permit}. *)
     end
   end
 
@@ -497,18 +408,11 @@ module type S = sig
     (** {1:promises Operations that return a promise} *)
 
     val read_lock : t -> unit promise
-    (** [read_lock t] becomes a reader, and waits while there is a writer. *)
-
     val write_lock : t -> unit promise
-    (** [write_lock t] becomes the writer, and waits while there are others. *)
-
     val read : t -> (unit -> 'a promise) -> 'a promise
-    (** [read t f] is a reader until [f ()] has its value or has failed. It is
-        cancelled like {!Mutex.with_lock}. *)
+    (** Like [write], it is cancelled like {!Mutex.with_lock}. *)
 
     val write : t -> (unit -> 'a promise) -> 'a promise
-    (** [write t f] is the writer until [f ()] has its value or has failed, like
-        {!read}. [f] may call {!downgrade}. *)
   end
 
   (** A meeting point for a fixed number of tasks. *)
@@ -521,7 +425,6 @@ module type S = sig
     (** {1:promises Operations that return a promise} *)
 
     val await : t -> unit promise
-    (** [await t] waits until all parties have arrived. *)
   end
 
   (** A count that opens a gate once, at zero. *)
@@ -534,7 +437,6 @@ module type S = sig
     (** {1:promises Operations that return a promise} *)
 
     val await : t -> unit promise
-    (** [await t] waits until the count of [t] is 0. *)
   end
 
   (** A pool of resources, such as connections.
@@ -555,24 +457,14 @@ module type S = sig
     (** {1:promises Operations that return a promise} *)
 
     val use : 'a t -> ('a -> 'b promise) -> 'b promise
-    (** [use t f] uses a resource until [f v] has its value or has failed, and
-        waits while all are in use. It fails with {!Closed}.
-
-        - {b Cancelled} after it was given the resource, it calls [f], and the
-          wait of [f] is cancelled. *)
+    (** It is cancelled like {!Mutex.with_lock}. *)
 
     val try_use : 'a t -> ('a -> 'b promise) -> 'b option promise
-    (** [try_use t f] is [None], without calling [f], if all resources are in
-        use. Otherwise it does the same as {!use}. *)
-
     val obtain : 'a t -> 'a lease promise
     (** [obtain t] is the first part of [use]. If it is cancelled after it was
         given the resource, it gives the resource back. *)
 
     val try_obtain : 'a t -> 'a lease option promise
-    (** [try_obtain t] is [None] if all resources are in use. Otherwise it does
-        the same as {!obtain}. *)
-
     val give_back : keep:bool -> 'a lease -> unit promise
     (** [give_back ~keep lease] ends the lease, and waits where [dispose] does.
     *)
@@ -585,7 +477,5 @@ module type S = sig
     val trim : 'a t -> unit promise
 
     val await_closed : 'a t -> unit promise
-    (** [await_closed t] waits until [t] is closed and all its resources were
-        disposed of. *)
   end
 end
