@@ -112,7 +112,7 @@ let run lock ~domains ~threads section n =
   check n (Atomic.get done_);
   { total_ns; worst_ns = Atomic.get worst; most = Atomic.get most }
 
-let operations = { full = 2_000_000; quick = 200_000; least = 1_000 }
+let operations = { full = 500_000; quick = 200_000; least = 1_000 }
 let sleeps = { full = 20_000; quick = 2_000; least = 50 }
 
 let under_lock ?(figure = Figure.ns) ?(operations = operations) ?(domains = 1)

@@ -276,17 +276,26 @@ let ahead who results = Line.table (List.assoc who (Behind.lines results))
 
 (* --- The runs and the verdicts --- *)
 
+let groups_of rows =
+  Chart.distinct (List.map (fun (row : row) -> row.group) rows)
+
+(* The groups that the command of a run names, but whose figures are from another run, because
+   this one was stopped before, or they were measured again. *)
+let from_others results run =
+  let own = groups_of run.rows and all = groups_of (Results.rows results) in
+  String.split_on_char ' ' run.command
+  |> List.filter (fun word -> List.mem word all && not (List.mem word own))
+  |> List.map (fun group -> group ^ " has its figures from another run")
+
 let runs results =
   let line run =
-    let groups =
-      Chart.distinct (List.map (fun (row : row) -> row.group) run.rows)
-    in
+    let groups = groups_of run.rows in
     [
       String.concat ", " groups;
       run.machine;
       run.date;
       "`" ^ run.command ^ "`";
-      String.concat "; " (run.effort :: run.left_out);
+      String.concat "; " ((run.effort :: run.left_out) @ from_others results run);
     ]
   in
   Line.cells

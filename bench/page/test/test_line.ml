@@ -79,4 +79,12 @@ let () =
          ( "a message",
            Line.of_baseline By_hand.(row "eio" "eio" [ 100.; 101.; 99.; 100. ]),
            [ Some (line (row "f" "fifo" [ 50.; 51.; 49. ])); None ] );
-       ])
+       ]);
+  let of_groups command groups =
+    let row group = { (row "eio" "eio" [ 1. ]) with group } in
+    { (By_hand.run (List.map row groups)) with command }
+  in
+  print_endline "Runs, of which the second was stopped before its last group:";
+  print_string
+    (List.assoc "runs" Tables.all
+       [ of_groups "bench a b" [ "a"; "b" ]; of_groups "bench c a" [ "c" ] ])
