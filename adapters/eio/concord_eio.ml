@@ -177,27 +177,56 @@ let fork sw scopes f =
   Eio.Switch.check sw;
   Eio.Fiber.fork ~sw (fun () -> Eio.Fiber.with_binding key scopes f)
 
-(* [Switch.run] raises [Stopped] only after [cancel]. If the fiber is cancelled while it waits
+let stop sw =
+  if Option.is_none (Eio.Switch.get_error sw) then Eio.Switch.fail sw Stopped
+
+(* [Switch.run] raises [Stopped] only after [stop]. If the fiber is cancelled while it waits
    for the other fibers, [Switch.run] raises nothing, so [check] has to. *)
-let scope body =
+let run_switch body =
   let result = ref None in
-  let run sw =
-    let scopes = sw :: scopes_of_fiber () in
-    let fork f = fork sw scopes f
-    and cancel () =
-      if Option.is_none (Eio.Switch.get_error sw) then
-        Eio.Switch.fail sw Stopped
-    in
-    result :=
-      Some
-        (Eio.Fiber.with_binding key scopes (fun () ->
-             body Concord.Tools.Suspend.{ fork; cancel }))
-  in
-  match Eio.Switch.run run with
+  match Eio.Switch.run (fun sw -> result := Some (body sw)) with
   | () ->
       Eio.Fiber.check ();
       Option.get !result
   | exception Stopped when Option.is_some !result -> Option.get !result
+
+let scope body =
+  check ();
+  run_switch @@ fun sw ->
+  let scopes = sw :: scopes_of_fiber () in
+  let fork f = fork sw scopes f and cancel () = stop sw in
+  Eio.Fiber.with_binding key scopes (fun () ->
+      body Concord.Tools.Suspend.{ fork; cancel })
+
+(* Only the loop's own thread may use a switch. So another thread resumes a fiber, which
+   cancels the others. The switch cancels this fiber too. *)
+let expiring body =
+  check ();
+  run_switch @@ fun sw ->
+  let resume = ref (fun _ -> false) in
+  let block resumer =
+    resume := resumer;
+    None
+  in
+  let watch () =
+    match suspend_now ~cancel:at_once block with
+    | is_late -> if is_late then stop sw
+    | exception _ -> ()
+  in
+  let ends is_late = ignore (!resume (Ok is_late) : bool) in
+  Eio.Fiber.fork ~sw watch;
+  let result =
+    body
+      Concord.Tools.Suspend.
+        {
+          fork = (fun _ -> assert false (* not called *));
+          cancel = (fun () -> ends true);
+        }
+  in
+  ends false;
+  result
+
+let switches = Concord.Tools.Suspend.{ scope }
 
 let plugin =
   Host_kit.
@@ -207,11 +236,12 @@ let plugin =
       takes_every_effect = false;
       suspend;
       protect;
-      scopes = Some { scope };
+      scopes = Some switches;
     }
 
 let () =
   Plugin.add ~who ~on_this_domain plugin;
+  Concord.Scope.expires_by switches { scope = expiring };
   Concord.Tasks.cancels_by (function
     | Eio.Cancel.Cancelled _ -> true
     | _ -> false)

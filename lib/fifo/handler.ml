@@ -7,6 +7,7 @@ type _ Effect.t +=
   | Fork_into : scope * (unit -> unit) -> Task.t Effect.t
   | Yield : Task.t Effect.t
   | Self : Task.t Effect.t
+  | Own_scopes : Concord_suspend.scopes Effect.t  (** A question. *)
 
 (* --- The end of a task ---------------------------------------------------- *)
 
@@ -116,6 +117,7 @@ let answer (type a) s (question : a Effect.t) (otherwise : a)
       | who -> continue continuation who
       | exception e -> fail s continuation e)
   | Locals.Where -> continue continuation s.place
+  | Own_scopes -> continue continuation s.scopes
   | Who.Forked origin -> (
       match note_origin s origin with
       | () -> continue continuation true

@@ -9,6 +9,8 @@ type _ Effect.t +=
   | Yield : Task.t Effect.t
         (** Answered by the caller, which continues when it runs next. *)
   | Self : Task.t Effect.t  (** The caller. *)
+  | Own_scopes : Concord_suspend.scopes Effect.t
+        (** A question for the scheduler's answer to [Scopes]. *)
 
 val run : Task.scheduler -> unit
 (** [run s] runs the current task on a new stack, on top of the loop's, until it

@@ -108,7 +108,7 @@ type 'a outcome =
   | Raised of exn * Printexc.raw_backtrace
   | Failed of exn * Printexc.raw_backtrace
 
-let run_to_end body =
+let run_to_end_by open_scope body =
   let ending = Ending.create () and result = ref None in
   let run_body host =
     let t = { host; ending } in
@@ -127,9 +127,45 @@ let run_to_end body =
   | (Running | Stopped), None, Some v -> Returned v
   | (Running | Ended), None, _ -> assert false (* the body has ended by now *)
 
+let run_to_end body = run_to_end_by open_scope body
+
 let run body =
   match run_to_end body with
   | Returned v -> v
   | Stopped -> raise Cancelled
   | Unwound (e, backtrace) | Raised (e, backtrace) | Failed (e, backtrace) ->
       Printexc.raise_with_backtrace e backtrace
+
+(* --- Scopes that any thread may cancel ---------------------------------------- *)
+
+let expiring_at_once open_scope body =
+  run_to_end_by open_scope (fun t -> body ~expire:(fun () -> cancel t))
+
+(* Only a task of the host can cancel the scope. Another thread asks one to do so. *)
+let expiring_by_task body =
+  run_to_end @@ fun t ->
+  let is_late = Promise.create () in
+  let decide late = ignore (Promise.try_fill is_late late : bool) in
+  fork t (fun () -> if Promise.await is_late then cancel t);
+  body ~expire:(fun () -> decide true);
+  decide false
+
+(* This list only grows, and only while libraries are initialised. *)
+let expiring : (Suspend.scopes * Suspend.scopes) list Atomic.t = Atomic.make []
+let expires_by scopes by = Atomically.update expiring (List.cons (scopes, by))
+let no_scopes = Suspend.{ scope = (fun _ -> assert false (* never called *)) }
+
+(* The answer may come from a Fifo around the caller's scheduler. *)
+let are_of_fifo scopes =
+  match Reach.question Handler.Own_scopes ~otherwise:no_scopes with
+  | Some own -> own == scopes
+  | None -> false
+
+let run_expiring body =
+  match Host_kit.scopes () with
+  | None -> expiring_at_once inside body
+  | Some scopes -> (
+      match List.assq_opt scopes (Atomic.get expiring) with
+      | Some { scope } -> expiring_at_once scope body
+      | None when are_of_fifo scopes -> expiring_at_once scopes.scope body
+      | None -> expiring_by_task body)

@@ -178,6 +178,18 @@ type 'a outcome =
 val run_to_end : (t -> 'a) -> 'a outcome
 (** [run_to_end body] does the same as {!run}, but returns the outcome. *)
 
+val run_expiring : (expire:(unit -> unit) -> unit) -> unit outcome
+(** [run_expiring body] is [run_to_end (fun t -> body ~expire)], where [expire]
+    does the same as [cancel t], but any thread may call it, even after the end
+    of the scope. It neither raises, nor performs an effect, nor blocks. *)
+
+val expires_by : Suspend.scopes -> Suspend.scopes -> unit
+(** [expires_by scopes by] makes {!run_expiring} use [by] on hosts with
+    [scopes]. They have two differences. Nothing calls [fork], and any thread
+    may call [cancel], even after the end of the scope. [cancel] neither raises,
+    nor performs an effect, nor blocks. It cancels the body where it waits next.
+    For adapters. *)
+
 val check_cancelled : unit -> unit
 (** [check_cancelled ()] raises the host's exception if the calling task was
     cancelled. *)

@@ -88,25 +88,17 @@ let sleep seconds =
 let with_timeout seconds f =
   if Float.is_nan seconds then
     invalid_arg "Tasks.with_timeout: the timeout is not a number (nan)";
-  let result = Atomic.make None and is_late = Promise.create () in
-  let decide late = ignore (Promise.try_fill is_late late : bool) in
-  (* The timer is not in this task, whose stack would grow. *)
-  let watch scope () = if Promise.await is_late then Scope.cancel scope in
-  let body scope =
-    let stop = Timer.after seconds (fun () -> decide true) in
-    match
-      Scope.fork scope (watch scope);
-      Atomic.set result (Some (f ()))
-    with
-    | () ->
-        stop ();
-        decide false
+  let result = Atomic.make None in
+  let body ~expire =
+    let stop = Timer.after seconds expire in
+    match Atomic.set result (Some (f ())) with
+    | () -> stop ()
     | exception e ->
         let backtrace = Printexc.get_raw_backtrace () in
         stop ();
         Printexc.raise_with_backtrace e backtrace
   in
-  conclude (Scope.run_to_end body) result
+  conclude (Scope.run_expiring body) result
 
 (* --- Deadlines --------------------------------------------------------------- *)
 

@@ -238,7 +238,9 @@ val with_timeout : float -> (unit -> 'a) -> 'a option
 
     - {b Cancelled} after [f] has returned, [with_timeout] returns too, and the
       next suspension raises.
-    - {b Cost}: a {!Scope.run}, one task and a timeout.
+    - {b Cost}: a {!Scope.run} and a timeout. On a host that starts the tasks of
+      scopes itself, other than {!Concord_fifo}, also a task. In Eio with
+      [concord-eio], it costs about as much as Eio's own timeouts.
     - {b Raises} [e] if [f] raises [e], even while it is unwound.
     - {b Raises} [Invalid_argument] if [seconds] is not a number. *)
 

@@ -127,10 +127,8 @@ let fork =
     Request.by_effect = (fun () ~otherwise -> scopes_or ~otherwise);
     by_plugin =
       (fun plugin () ->
-        (* Both raise [Elsewhere] if the caller is in another scheduler. *)
-        if Option.is_some plugin.scopes then
-          ignore (plugin.suspend (at_once (ref ignore)) : host)
-        else plugin.protect ignore;
+        (* raises [Elsewhere] if the caller is in another scheduler *)
+        plugin.protect ignore;
         plugin.scopes);
     by_trigger = (fun _ () -> None);
     by_thread = (fun () -> None);

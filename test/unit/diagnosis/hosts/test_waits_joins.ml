@@ -180,6 +180,24 @@ let read_unlocked_by_another () =
   Mutex.unlock mutex;
   List.iter Thread.join [ lender; reader; looks ]
 
+(* A task that waited for the end of the time would be one wait more. *)
+let limit_needs_no_task () =
+  let waits () = List.length (waits ()) in
+  let before = waits () in
+  let within () =
+    Tasks.yield ();
+    waits ()
+  in
+  let more = Option.get (Tasks.with_timeout 60. within) - before in
+  int "no task waits for the end of the time" 0 more
+
+let limits =
+  [
+    test "a thread" limit_needs_no_task;
+    test "Fifo" (fun () -> Concord_fifo.run limit_needs_no_task);
+    test "Eio" (fun () -> Eio_main.run (fun _ -> limit_needs_no_task ()));
+  ]
+
 let () =
   run "waits, joins"
     [
@@ -198,5 +216,6 @@ let () =
           test "a timeout" timeout_is_a_way_out;
           test "a mutex" no_way_out;
         ] );
+      ("a time limit", limits);
       ("for another", [ test "read_unlock" read_unlocked_by_another ]);
     ]
