@@ -1,6 +1,8 @@
 (** Asynchronous input and output in direct style, for tasks of any library.
 
-    {b Stability}: experimental, may change in any release.
+    {b Stability}: experimental, because its limits and settings follow what the
+    systems offer. The functions with names of [Unix] and Stdlib keep their
+    meaning.
 
     Stdlib's and [Unix]'s functions block the whole thread, with all of its
     tasks. After [open Concord_aio] the same code suspends the calling task

@@ -1,6 +1,6 @@
 (** Buffered readers and writers, over any read and write functions.
 
-    {b Stability}: experimental, may change in any release.
+    {b Stability}: stable.
 
     A protocol reads lines, headers and bodies, whatever the bytes come through:
     a descriptor, TLS, a string in a test. {!Reader} and {!Writer} need only two

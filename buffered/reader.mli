@@ -1,6 +1,6 @@
 (** A buffer in front of a read function.
 
-    {b Stability}: experimental, may change in any release.
+    {b Stability}: stable.
 
     The function may read from a descriptor, a TLS connection, a string or a
     test. Reading a line is then:

@@ -1,6 +1,6 @@
 (** A buffer in front of a write function.
 
-    {b Stability}: experimental, may change in any release.
+    {b Stability}: stable.
 
     {[
       # open Concord_buffered

@@ -1,6 +1,6 @@
 (** Binary trees, the example of the slides.
 
-    {b Stability}: experimental, may change in any release.
+    {b Stability}: experimental, because few programs have used it.
 
     Two trees have the same fringe if they have equal values in the same order:
 

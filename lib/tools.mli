@@ -1,7 +1,7 @@
 (** Tools for debugging, and for writing your own schedulers and structures.
 
-    {b Stability}: {!Suspend} is stable. The others are experimental, and may
-    change in any release.
+    {b Stability}: {!Suspend} is stable. The others are experimental, because
+    they show how the library works inside.
 
     Most programs don't need these modules every day. They are in a module of
     their own, so that [open Concord] doesn't hide your own [Debug] or [Trace].

@@ -1,6 +1,7 @@
 (** Tests whether your scheduler, or your structure, keeps the contract.
 
-    {b Stability}: experimental, may change in any release.
+    {b Stability}: experimental, because a new clause or check may need a longer
+    description.
 
     One call runs the tests, and reports one line for each clause. The clause is
     kept, broken (with the run that broke it), or not offered, as declared by a

@@ -1,6 +1,7 @@
 (** What a structure does, as pure functions.
 
-    {b Stability}: experimental, may change in any release.
+    {b Stability}: experimental, because a new clause or check may need a longer
+    description.
 
     {{!Structure}The tests of a structure} compare the structure with its
     description. Read one as the structure's specification: it has a value for

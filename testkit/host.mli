@@ -2,7 +2,8 @@
     {!Concord.Tools.Suspend}, and has the optional features it doesn't declare
     as missing.
 
-    {b Stability}: experimental, may change in any release.
+    {b Stability}: experimental, because a new clause or check may need a longer
+    description.
 
     Describe your scheduler in a module of type {!HOST}. Then {!main} is the
     whole program. For example, this tests a scheduler [Rounds]:

@@ -1,6 +1,7 @@
 (** Tests whether a structure keeps its side of the contract.
 
-    {b Stability}: experimental, may change in any release.
+    {b Stability}: experimental, because a new clause or check may need a longer
+    description.
 
     Describe one blocking operation, and the operation that lets its tasks
     continue ({!module-type-OPERATION}). This takes a dozen lines. {!check} then

@@ -1,6 +1,7 @@
 (** The results of a suite of checks, clause by clause.
 
-    {b Stability}: experimental, may change in any release.
+    {b Stability}: experimental, because a new clause or check may need a longer
+    description.
 
     {[
       # open Concord_testkit

@@ -1,6 +1,7 @@
 (** Tests whether a structure does what its description says.
 
-    {b Stability}: experimental, may change in any release.
+    {b Stability}: experimental, because a new clause or check may need a longer
+    description.
 
     {{!Operation}The tests of one operation} check the contract. These tests
     also check what the whole structure means. Describe it as a pure function

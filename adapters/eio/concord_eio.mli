@@ -84,7 +84,7 @@ val of_eio_exn :
     {{!/concord/lwt_eio}Lwt, and a library that exists for Eio only} begins with
     an example.
 
-    {b Stability}: experimental. *)
+    {b Stability}: experimental, because few programs have used it. *)
 
 exception No_loop
 (** {!with_domain} ended before a {!call} could run, or while it ran. *)

@@ -2,7 +2,7 @@
     which tasks of any host can resolve, from any domain.
 
     {b Stability}: stable, but for {!call} and {!with_domain}, which are
-    experimental and may change in any release.
+    experimental, because few programs have used them.
 
     An Lwt promise belongs to one thread, and another domain can't resolve it.
     With this library it can:

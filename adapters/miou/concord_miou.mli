@@ -1,7 +1,7 @@
 (** Concord's structures for Miou. Miou tasks can wait in them together with the
     tasks of every other host, in any domain.
 
-    {b Stability}: experimental, may change in any release.
+    {b Stability}: experimental, because Miou itself is at version 0.
 
     {@ocaml[
     let () =

@@ -1,6 +1,7 @@
 (** Picos and Concord in one program, both ways.
 
-    {b Stability}: experimental, may change in any release.
+    {b Stability}: experimental, because Picos and Moonpool themselves are at
+    version 0.
 
     {b Picos fibers} can wait in Concord's structures, with tasks of any other
     host, once this library is linked. Add [concord-picos] to [libraries] in

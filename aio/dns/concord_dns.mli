@@ -1,6 +1,6 @@
 (** A DNS resolver in direct style, for tasks of any library.
 
-    {b Stability}: experimental, may change in any release.
+    {b Stability}: experimental, because few programs have used it.
 
     [Unix.getaddrinfo] blocks its thread, so a program needs as many threads as
     names it resolves at once. {!resolve} suspends the calling task only,

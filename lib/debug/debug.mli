@@ -1,6 +1,7 @@
 (** Reports on which task waits for which, for programs that hang, or are slow.
 
-    {b Stability}: experimental, may change in any release.
+    {b Stability}: experimental, because a new kind of wait or report may change
+    its types.
 
     Run your program with [CONCORD_DEBUG=sigquit]. When it hangs, type [Ctrl-\ ]
     in its terminal, or call [kill -QUIT] with its process. The program then

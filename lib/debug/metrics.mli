@@ -1,7 +1,8 @@
 (** Numbers for a monitoring system: waiting tasks, lengths of queues, times of
     waiting and holding, and the use of workers and pools.
 
-    {b Stability}: experimental, may change in any release.
+    {b Stability}: experimental, because a new kind of wait or report may change
+    its types.
 
     Run your program with [CONCORD_DEBUG=metrics], or call {!start} before it
     makes its structures. Give names to the structures you want to see. Then

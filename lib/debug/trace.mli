@@ -2,7 +2,8 @@
     while the program runs, to see which task waits, in which operation, and
     which task wakes it.
 
-    {b Stability}: experimental, may change in any release.
+    {b Stability}: experimental, because a new kind of wait or report may change
+    its types.
 
     The command [concord-trace], of the package of the same name, shows these
     events, and draws a timeline. {{!page-trace}Its page} explains how to read

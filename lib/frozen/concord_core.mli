@@ -2,8 +2,9 @@
 
     {b Stability}: stable, and frozen. What the documentation of these modules
     shows will not be removed or changed in any version, except for
-    {!Event.section-authors}, which is experimental. You don't need an upper
-    bound in your opam file. Functions may be added.
+    {!Event.section-authors}, which is experimental, because it shows how events
+    work inside. You don't need an upper bound in your opam file. Functions may
+    be added.
 
     You write a library, for example a client of a database. Its tasks have to
     wait for each other, and you don't want to decide for your users whether a

@@ -1,6 +1,7 @@
 (** The structures in monadic style, for your own library of promises.
 
-    {b Stability}: experimental, may change in any release.
+    {b Stability}: experimental, because its signature grows with each
+    structure.
 
     [Concord_lwt] is {!Make_with_wait} of Lwt, and [Concord_async] is {!Make} of
     Async. Use this module for another library. The structures are the same

@@ -1,7 +1,7 @@
 (** An orderly end of a service. It closes in order, waits a while, then
     cancels.
 
-    {b Stability}: experimental, may change in any release.
+    {b Stability}: stable.
 
     A service's main function runs until another task closes the structures it
     reads from. For a graceful shutdown, {!run} closes them when a promise is

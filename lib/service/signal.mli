@@ -1,6 +1,6 @@
 (** Signals of the system, as promises for tasks of any host.
 
-    {b Stability}: experimental, may change in any release.
+    {b Stability}: stable.
 
     OCaml runs the handlers of [Sys.signal] in a thread running OCaml code. If
     all threads sleep, no handler runs, and a service doesn't notice that it

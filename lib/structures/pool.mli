@@ -1,7 +1,7 @@
 (** A pool of resources shared by many tasks, such as database connections or
     buffers.
 
-    {b Stability}: experimental, may change in any release.
+    {b Stability}: stable.
 
     A pool creates resources on demand, up to a limit of [n]. If all are in use,
     the next task waits until one is returned. Tasks of any hosts and domains

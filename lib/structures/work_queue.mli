@@ -1,6 +1,6 @@
 (** A bounded first-in, first-out queue whose items can be withdrawn.
 
-    {b Stability}: experimental, may change in any release.
+    {b Stability}: stable.
 
     It is a {!Stream} in which [add] returns a ticket. With the ticket you can
     withdraw the item, as long as no task has taken it. The item's slot is free

@@ -1,6 +1,6 @@
 (** Blocking calls, in threads of their own.
 
-    {b Stability}: experimental.
+    {b Stability}: stable.
 
     A call into a database's client library, [Unix.system] or a lookup of a name
     blocks the calling thread, and with it all tasks of its loop. [run] makes

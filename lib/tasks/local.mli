@@ -1,6 +1,6 @@
 (** Values that belong to a task, and follow it from host to host.
 
-    {b Stability}: experimental.
+    {b Stability}: stable.
 
     A request's number, its user, a trace or a deadline should be known wherever
     code works for the request, without an argument in each function. A [Local]

@@ -1,6 +1,7 @@
 (** Domains to compute for tasks of every host.
 
-    {b Stability}: experimental, may change in any release.
+    {b Stability}: experimental, because who is woken, and how workers share the
+    cores, is measured on few machines so far.
 
     If an Eio or Lwt task computes for long, the other tasks of its loop wait.
     Instead, let it give the computation to workers, as a {e job}. Only the task

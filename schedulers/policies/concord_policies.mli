@@ -1,7 +1,7 @@
 (** A scheduler whose order you choose. Its tasks run first come first served,
     the latest first, by priorities, by deadlines, or in an order of your own.
 
-    {b Stability}: experimental, may change in any release.
+    {b Stability}: experimental, because few programs have used it.
 
     If some tasks are more urgent than others, [Concord_fifo] can't help,
     because all of its tasks take turns. Here, a policy chooses the next task

@@ -2,7 +2,8 @@
     continuation and throws to that of the next thread. There is no scheduler.
     (Section 4.1 of the paper, by {!Cont}.)
 
-    {b Stability}: experimental, may change in any release.
+    {b Stability}: experimental, because it follows the papers, and few programs
+    have used it.
 
     {[
       # let open Callcc in

@@ -1,6 +1,7 @@
 (** Lightweight threads in seven styles, which can wait for tasks of any host.
 
-    {b Stability}: experimental, may change in any release.
+    {b Stability}: experimental, because it follows the papers, and few programs
+    have used it.
 
     You can write a thread as an ordinary function, as functions with a
     continuation, or in a monad. This library has threads in all of these

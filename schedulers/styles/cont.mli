@@ -1,6 +1,7 @@
 (** Call with current continuation.
 
-    {b Stability}: experimental, may change in any release.
+    {b Stability}: experimental, because it follows the papers, and few programs
+    have used it.
 
     [callcc f] calls [f] with the rest of the computation, as a function that
     never returns. If you call this function, the program continues where

@@ -3,7 +3,8 @@
     an ['a]. [>>=] makes that rest. Its work is done each time it is bound.
     (Section 5.2 of the paper.)
 
-    {b Stability}: experimental, may change in any release.
+    {b Stability}: experimental, because it follows the papers, and few programs
+    have used it.
 
     {[
       # let open Continuation in

@@ -3,7 +3,8 @@
     elsewhere, which returns to the scheduler. (Section 4.2 of the paper, by
     {!Prompt}.)
 
-    {b Stability}: experimental, may change in any release.
+    {b Stability}: experimental, because it follows the papers, and few programs
+    have used it.
 
     {[
       # let open Delimited in

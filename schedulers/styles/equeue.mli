@@ -2,7 +2,8 @@
     has happened. (Section 5.4 of the paper, after the module of that name in
     OCamlnet.)
 
-    {b Stability}: experimental, may change in any release.
+    {b Stability}: experimental, because it follows the papers, and few programs
+    have used it.
 
     Make an {e event} by {!val-event}, and add handlers to it. The event happens
     by {!add}, any number of times, each time with a value. {!run} presents

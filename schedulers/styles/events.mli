@@ -2,7 +2,8 @@
     operation that must wait makes an event, and adds a handler for the rest of
     the thread. (Section 5.4 of the paper.)
 
-    {b Stability}: experimental, may change in any release.
+    {b Stability}: experimental, because it follows the papers, and few programs
+    have used it.
 
     {[
       # let open Events in

@@ -1,6 +1,7 @@
 (** Handlers that resume each continuation exactly once.
 
-    {b Stability}: experimental, may change in any release.
+    {b Stability}: experimental, because it follows the papers, and few programs
+    have used it.
 
     Code that holds a file, a lock or a permit expects that each function that
     it calls returns or raises. If a handler drops its continuation instead, the

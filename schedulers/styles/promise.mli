@@ -2,7 +2,8 @@
     promise of its result. [>>=] adds a function to those that wait for the
     promise. (Section 5.3 and Figure 7 of the paper, after Lwt.)
 
-    {b Stability}: experimental, may change in any release.
+    {b Stability}: experimental, because it follows the papers, and few programs
+    have used it.
 
     {[
       # let open Promise in

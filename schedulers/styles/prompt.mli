@@ -1,6 +1,7 @@
 (** Delimited continuations, with any number of prompts.
 
-    {b Stability}: experimental, may change in any release.
+    {b Stability}: experimental, because it follows the papers, and few programs
+    have used it.
 
     A {e prompt} marks a position on the stack. The part of the stack between
     this mark and the top can be taken off, kept, and pushed onto a stack again.

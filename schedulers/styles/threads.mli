@@ -1,7 +1,8 @@
 (** System threads, for comparison. The system may switch between them at any
     time, so shared data needs a lock. (Section 4 of the paper.)
 
-    {b Stability}: experimental, may change in any release.
+    {b Stability}: experimental, because it follows the papers, and few programs
+    have used it.
 
     If the system cannot create so many threads, the thread that begins the next
     one gets an exception. This ends all threads, and [start] raises

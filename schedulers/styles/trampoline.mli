@@ -3,7 +3,8 @@
     the scheduler, from which the next thread bounces. (Section 5.1 of the
     paper.)
 
-    {b Stability}: experimental, may change in any release.
+    {b Stability}: experimental, because it follows the papers, and few programs
+    have used it.
 
     {[
       # let open Trampoline in

@@ -1,5 +1,6 @@
 (* Each public module says how stable it is, in the second paragraph of its interface, as
-   {b Stability}: ... The index page of the documentation explains the words.
+   {b Stability}: ... The index page of the documentation explains the words. An experimental
+   module says why, and there are at most [most_experimental].
 
    The public modules are the main modules of the libraries ([Concord], [Concord_lwt], ...),
    and the modules that these contain under their own names, as [module Mutex = Mutex]. If
@@ -92,6 +93,18 @@ let check_mark file lines =
     fault "%s: \"%s\" has none of the words %s" file second
       (String.concat ", " words)
 
+(* What a program or a library is likely to build on should be stable. *)
+let most_experimental = 34
+let experimental = ref 0
+
+let count_experimental file lines =
+  let text = second_paragraph lines in
+  if says_word text "experimental" then begin
+    incr experimental;
+    if not (says_word text "because") then
+      fault "%s doesn't say why it is experimental" file
+  end
+
 let seen = Hashtbl.create 100
 
 let rec look_at file =
@@ -104,6 +117,7 @@ let rec look_at file =
     match List.filter_map included lines with
     | [] ->
         check_mark file lines;
+        count_experimental file lines;
         if not (promises_nothing lines) then
           List.iter look_at_module (List.filter_map has_name_of_its_own lines)
     | parts -> List.iter look_at_module parts
@@ -113,4 +127,7 @@ let () =
   List.iter look_at (List.filter is_main files);
   if Hashtbl.length seen < 60 then
     fault "only %d public modules were found" (Hashtbl.length seen);
+  if !experimental > most_experimental then
+    fault "%d modules are experimental, and %d were allowed" !experimental
+      most_experimental;
   if !faults > 0 then exit 1

@@ -1,6 +1,7 @@
 (** Parts of schedulers, and plug-ins for schedulers.
 
-    {b Stability}: experimental, may change in any release.
+    {b Stability}: experimental, because it shows how the library works inside,
+    and a faster wait may change it.
 
     A scheduler becomes a host by handling
     {!Concord.Tools.Suspend.extension-Suspend}. The contract is in

@@ -1,6 +1,7 @@
 (** How long one turn of a loop has lasted.
 
-    {b Stability}: experimental, may change in any release.
+    {b Stability}: experimental, because it shows how the library works inside,
+    and a faster wait may change it.
 
     A loop that runs tasks also has other work, for example timers and
     descriptors, or the tasks of the host around it. If its tasks always have

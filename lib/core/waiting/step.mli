@@ -1,7 +1,8 @@
 (** A step describes what an operation does to a structure, as a pure function
     of the structure's state.
 
-    {b Stability}: experimental, may change in any release.
+    {b Stability}: experimental, because it shows how the library works inside,
+    and a faster wait may change it.
 
     A structure is an [Atomic] word with an immutable state. Each operation has
     a {e step}, which is a function of the operation's argument and the current

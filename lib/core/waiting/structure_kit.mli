@@ -1,7 +1,8 @@
 (** The parts of which all structures of the library are made, for authors of
     structures.
 
-    {b Stability}: experimental, may change in any release.
+    {b Stability}: experimental, because it shows how the library works inside,
+    and a faster wait may change it.
 
     A structure is an [Atomic] with an immutable state, in which tasks wait in
     {{!Waiters}queues}. For each blocking operation you write a {{!Step}step},

@@ -1,6 +1,7 @@
 (** One wait of a task in a structure, or one alternative of a choice.
 
-    {b Stability}: experimental, may change in any release.
+    {b Stability}: experimental, because it shows how the library works inside,
+    and a faster wait may change it.
 
     A waiter is {e live} once its resumer is set, until it is {e withdrawn}. It
     is withdrawn if its task was cancelled, if it has refused, or if its choice

@@ -1,6 +1,7 @@
 (** A persistent first-in, first-out queue of waiters.
 
-    {b Stability}: experimental, may change in any release.
+    {b Stability}: experimental, because it shows how the library works inside,
+    and a faster wait may change it.
 
     A waiter that is withdrawn usually stays in its queue, and is only counted.
     (If the queue is long and the waiter came last, it is removed.) When more

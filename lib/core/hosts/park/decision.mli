@@ -1,6 +1,7 @@
 (** The one decision of H3, in which resuming a task and cancelling it race.
 
-    {b Stability}: experimental, may change in any release.
+    {b Stability}: experimental, because it shows how the library works inside,
+    and a faster wait may change it.
 
     Each wait has a decision of its own. The thread that installs the outcome
     first has won, and owes the task its turn. All others get [false].

@@ -2,7 +2,8 @@
     sleeps. Any thread posts to it, and one thread, the loop's, serves it (H2 to
     H4).
 
-    {b Stability}: experimental, may change in any release.
+    {b Stability}: experimental, because it shows how the library works inside,
+    and a faster wait may change it.
 
     A wake-up can be posted together with the decision of H3, unbroken.
 
