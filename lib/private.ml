@@ -13,6 +13,7 @@ end
 
 module Timer = Timer
 module Who = Who
+module Who_is = Who_is
 module Observer = Observer
 module Forks = Forks
 module Filler = Filler

@@ -9,6 +9,7 @@ module Private = Concord.Private
 module Identity = Private.Identity
 module Attached_data = Private.Attached_data
 module Who = Private.Who
+module Who_is = Private.Who_is
 
 (* Belongs to a pool, but doesn't keep the pool alive. *)
 type attachment = { pool : Task.pool; name : string option; porter : Porter.t }
@@ -153,7 +154,7 @@ let[@inline never] with_identity pool promise f =
   let f = fun () -> Private.Forks.run origin ~ask:who f in
   fun () ->
     Atomic.set has_begun true;
-    Who.answering who f
+    Who_is.answering who f
 
 let[@inline] known_job pool promise f =
   if Private.Forks.are_observed () then with_identity pool promise f else f

@@ -6,6 +6,7 @@ module Innermost_handler = Concord.Private.Innermost_handler
 module Spin = Concord.Private.Spin
 module Spinning = Concord.Private.Spinning
 module Who = Concord.Private.Who
+module Who_is = Concord.Private.Who_is
 
 let name = "eio"
 
@@ -146,14 +147,14 @@ let protect f =
   | exception Effect.Unhandled Effects.Get_context ->
       raise_notrace Host_kit.Elsewhere
 
-let fibers = Domain.DLS.new_key Who.tasks
+let fibers = Domain.DLS.new_key Who_is.tasks
 
 (* The innermost loop of Eio answers [Get_context], so this is a fiber of that loop. *)
 let who () =
   match Effect.perform Effects.Get_context with
   | fiber ->
       let number = (Fiber_context.tid fiber :> int) in
-      Who.once (Domain.DLS.get fibers) number ~host:name
+      Who_is.once (Domain.DLS.get fibers) number ~host:name
         ~name:(fun () -> Printf.sprintf "fiber %d" number)
         fiber
   | exception Effect.Unhandled Effects.Get_context ->

@@ -34,7 +34,7 @@ let rec note s =
 let who task =
   let s = task.scope.scheduler in
   note s;
-  Who.once ~domain:s.domain s.known task.number ~host
+  Who_is.once ~domain:s.domain s.known task.number ~host
     ~origin:(fun () -> Numbers.find_opt task.number s.origins)
     ~name:(fun () -> name task)
     task

@@ -48,7 +48,7 @@ let scheduler ~is_lazy =
   and ended = Promise.create ()
   and host = Registered.create ()
   and spin = Spin.create ()
-  and known = Who.tasks ()
+  and known = Who_is.tasks ()
   and interruption_backtrace = Printexc.get_callstack 0 in
   let rec scheduler =
     {

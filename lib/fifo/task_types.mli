@@ -128,7 +128,7 @@ and scheduler = {
   is_lazy : bool;
   host : Registered.t;
   spin : Spin.t;
-  known : Who.tasks;
+  known : Who_is.tasks;
       (** Its tasks whose identity was asked for while waits were kept. *)
   mutable origins : Who.origin Map.Make(Int).t;
       (** Where the tasks were forked, by their numbers, while that is observed.

@@ -232,8 +232,8 @@ module type S = sig
     (** {1:promises Operations that return a promise} *)
 
     val send : 'a t -> 'a -> unit promise
-
     val send_seq : 'a t -> 'a Seq.t -> unit promise
+
     val with_subscription :
       'a t -> ('a subscription -> 'b promise) -> 'b promise
 
@@ -296,6 +296,7 @@ module type S = sig
     (** {1:promises Operations that return a promise} *)
 
     val lock : t -> unit promise
+
     val with_lock : t -> (unit -> 'a promise) -> 'a promise
     (** {!protect}, under the name of Lwt's function.
 
@@ -363,12 +364,14 @@ module type S = sig
       (** {1:promises Operations that return a promise} *)
 
       val acquire : t -> unit promise
+
       val with_permit : t -> (unit -> 'a promise) -> 'a promise
       (** It is cancelled like {!Mutex.with_lock}. *)
 
       val try_with_permit : t -> (unit -> 'a promise) -> 'a option promise
       val acquire_n : t -> int -> unit promise
       val with_permits : t -> int -> (unit -> 'a promise) -> 'a promise
+
       val try_with_permits :
         t -> int -> (unit -> 'a promise) -> 'a option promise
     end
@@ -409,6 +412,7 @@ module type S = sig
 
     val read_lock : t -> unit promise
     val write_lock : t -> unit promise
+
     val read : t -> (unit -> 'a promise) -> 'a promise
     (** Like [write], it is cancelled like {!Mutex.with_lock}. *)
 
@@ -460,11 +464,13 @@ module type S = sig
     (** It is cancelled like {!Mutex.with_lock}. *)
 
     val try_use : 'a t -> ('a -> 'b promise) -> 'b option promise
+
     val obtain : 'a t -> 'a lease promise
     (** [obtain t] is the first part of [use]. If it is cancelled after it was
         given the resource, it gives the resource back. *)
 
     val try_obtain : 'a t -> 'a lease option promise
+
     val give_back : keep:bool -> 'a lease -> unit promise
     (** [give_back ~keep lease] ends the lease, and waits where [dispose] does.
     *)
@@ -475,7 +481,6 @@ module type S = sig
 
     val clear : 'a t -> unit promise
     val trim : 'a t -> unit promise
-
     val await_closed : 'a t -> unit promise
   end
 end

@@ -159,10 +159,10 @@ let bound (name, most_modules, most_lines) =
 
 let bounds =
   [
-    ("Mvar", 42, 5_352);
-    ("Operation", 28, 3_256);
-    ("Permits", 31, 3_738);
-    ("Fifo", 63, 7_519);
+    ("Mvar", 42, 5_263);
+    ("Operation", 28, 3_167);
+    ("Permits", 31, 3_643);
+    ("Fifo", 64, 7_504);
   ]
 
 (* --- Spinning ------------------------------------------------------------------- *)

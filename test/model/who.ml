@@ -4,12 +4,8 @@ type origin = { parent : t; forked_at : Stdlib.Printexc.raw_backtrace }
 let make ?origin:(_ : origin option) ~host ~name identity =
   { host; name; identity = Identity.pointer identity }
 
-type tasks = unit
-
-let tasks () = ()
 let unknown host = { host; name = "a task"; identity = Identity.nowhere }
 let same a b = Identity.same_target a.identity b.identity
-let of_thread () = unknown ""
 let is_known t = not (Identity.is_nowhere t.identity)
 let has_ended t = is_known t && Identity.is_collected t.identity
 let to_string { name; _ } = name

@@ -24,7 +24,7 @@ let the_answer_counts () =
   let suspend block = Option.value (block (fun _ -> true)) ~default:42 in
   let value =
     Concord__diagnosis.Tracing.during
-      ~who:(Concord__core__Who.of_thread ())
+      ~who:(Concord__core__Who_is.this_thread ())
       ~ask:(fun () -> raise Interrupt)
       [] suspend
       (fun resumer ->

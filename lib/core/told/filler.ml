@@ -6,7 +6,7 @@ let add who ~is_resolved promise =
 
 let add_thread ?origin ~is_resolved promise =
   if Observer.are_kept () then begin
-    let thread = Who.of_thread () in
+    let thread = Who_is.this_thread () in
     Option.iter (!Observer.it.origin thread) origin;
     add (fun () -> thread) ~is_resolved promise
   end

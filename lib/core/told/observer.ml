@@ -82,6 +82,8 @@ type t = {
     unit;
 }
 
+let unknown () = Who.unknown ""
+
 let nobody =
   {
     made = (fun ~kind:_ ~name:_ ~holders:_ ~figures:_ _ -> ());
@@ -91,11 +93,11 @@ let nobody =
     wait = (fun _ suspend block -> suspend block);
     sleep = (fun _ suspend block -> suspend block);
     operation = (fun ~host:_ _ block -> (block, ignore));
-    task = Who.of_thread;
-    waker = Who.of_thread;
-    caller = (fun () -> Holder.held (Who.of_thread ()));
+    task = unknown;
+    waker = unknown;
+    caller = (fun () -> Holder.held (unknown ()));
     before_wait = ignore;
-    within = (fun f -> f (Holder.held (Who.of_thread ())));
+    within = (fun f -> f (Holder.held (unknown ())));
     before_lock = (fun _ _ _ ~still_holds:_ -> ());
     before_unlock = (fun _ _ -> ());
     gave_back = (fun ~kind:_ _ _ -> ());

@@ -28,7 +28,8 @@ val make :
   ?domain:int -> ?origin:origin -> host:string -> name:string -> 'identity -> t
 (** The last argument is not kept alive. The domain is by default the calling
     one. {b Cost}: a weak pointer ({!Identity.pointer}). A task is asked
-    whenever it takes a lock, so use {!here} or {!once} for the next time. *)
+    whenever it takes a lock, so use {!here} or {!Who_is.once} for the next
+    time. *)
 
 val make_strong : ?domain:int -> host:string -> name:string -> 'identity -> t
 (** {!make} without a weak pointer, so it keeps the identity alive. Use it for a
@@ -41,9 +42,6 @@ val here : ?domain:int -> t -> t
 val same : t -> t -> bool
 (** [true] if both are one task. [false] if they aren't, or that is not known.
 *)
-
-val of_thread : unit -> t
-(** The calling system thread. *)
 
 val unknown : string -> t
 (** [unknown host] is a task of that host, which is equal to no other task. *)
@@ -58,47 +56,11 @@ val has_ended : t -> bool
 (** [true] if the value that only that task had was collected, because then the
     task has ended. *)
 
-(** {2 Made once}
-
-    For hosts whose tasks have no room for the result of {!make}. *)
-
-type tasks
-(** The tasks of one scheduler, or of one domain, whose threads share it. *)
-
-val tasks : unit -> tasks
-
-val once :
-  ?domain:int ->
-  ?origin:(unit -> origin option) ->
-  tasks ->
-  int ->
-  host:string ->
-  name:(unit -> string) ->
-  'identity ->
-  t
-(** [once tasks number ~host ~name identity] is {!make} of these, or the result
-    of an earlier call. No other live task has the number. {b Cost}: O(1), and a
-    weak pointer only if the task asks for the first time. But if more than
-    16,384 tasks ask in turns, they may be made again. *)
-
-(** {2 Asking}
-
-    Ask only where the effect of the question may be performed. *)
-
-val asked : unit -> t option
-(** The nearest answer, which may be that of a host around the task's own. *)
-
-val asked_or : (unit -> t) -> t
-
 (** {2 For hosts and handlers that answer} *)
 
 val answer : 'a Effect.t -> otherwise:'a -> (unit -> t) -> 'a
 (** The answer of a host that knows no other question. To [Who] it is
     [Some (who ())], and to others [otherwise]. *)
-
-val answering : (unit -> t) -> (unit -> 'a) -> 'a
-(** [answering who f] is [f ()], in which [who ()] is the answer. Use it for a
-    task whose host does not tell its tasks apart. *)
 
 val new_number : unit -> int
 (** A number from 1 on, for the tasks of hosts that do not number them. *)

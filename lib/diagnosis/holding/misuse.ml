@@ -61,7 +61,7 @@ let is_other (by : Who.t) (owner : Who.t) =
   Who.is_known by && Who.is_known owner
   && (not (Who.same by owner))
   && (by.host <> "" || owner.host = "")
-  && not (by.host <> "" && Who.same owner (Who.of_thread ()))
+  && not (by.host <> "" && Who.same owner (Who_is.this_thread ()))
 
 let before_unlock t (owner : Holder.t) =
   let by = Extent.task () in

@@ -213,7 +213,7 @@ let not_at_once () =
     let who = Promise.create () in
     start (fun () ->
         Promise.fill who
-          (Concord__core__Holder.held (Concord__core__Who.of_thread ()));
+          (Concord__core__Holder.held (Concord__core__Who_is.this_thread ()));
         Mvar.take box);
     let who = Promise.await who in
     eventually "it waits" (fun () -> Mvar.waiters box = 1);
@@ -263,7 +263,7 @@ let handed_over name make ~use ~wait () =
     Concord__core__Who.make_strong ~host:"by hand" ~name:"the waiter" ended
   in
   let task () =
-    Concord__core__Who.answering (fun () -> who) (fun () -> wait t)
+    Concord__core__Who_is.answering (fun () -> who) (fun () -> wait t)
   in
   Handled.run { suspend } ~ret:(fun () -> ended := true) task;
   no "it waits" !ended;

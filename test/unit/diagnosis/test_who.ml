@@ -4,16 +4,20 @@ open Concord
 open Concord_test_support
 open Check
 module Who = Concord__core__Who
+module Who_is = Concord__core__Who_is
 module Identity = Concord__core__Identity
 module Attached_data = Concord__core__Attached_data
 
 let make who () = Who.make ~host:"test" ~name:"a task" who
-let once tasks number = Who.once tasks number ~host:"test" ~name:(fun () -> "")
+
+let once tasks number =
+  Who_is.once tasks number ~host:"test" ~name:(fun () -> "")
+
 let is_same_pointer (a : Who.t) (b : Who.t) = a.identity == b.identity
 
 (* Asks for the identities of [n] tasks in turns. After some rounds, all must be remembered. *)
 let in_turns n =
-  let tasks = Who.tasks () and ids = Array.init n (fun i -> ref i) in
+  let tasks = Who_is.tasks () and ids = Array.init n (fun i -> ref i) in
   let ask () = Array.mapi (fun i id -> once tasks (1 + i) id) ids in
   let rec asked_until_kept rounds =
     let before = ask () in
@@ -30,7 +34,7 @@ let made_once () = List.iter in_turns [ 1; 2; 15; 16; 17; 1_000; 16_384 ]
 
 (* The numbers are large and never used twice, as in a host that counts its tasks. *)
 let many_end () =
-  let tasks = Who.tasks () in
+  let tasks = Who_is.tasks () in
   for number = 1 to 100_000 do
     let id = ref number in
     let who = once tasks number id in
@@ -39,7 +43,7 @@ let many_end () =
   done
 
 let another_of_the_number () =
-  let tasks = Who.tasks () and a = ref 1 and b = ref 2 in
+  let tasks = Who_is.tasks () and a = ref 1 and b = ref 2 in
   let who_a = once tasks 7 a in
   let who_b = once tasks 7 b in
   no "another task" (Who.same who_a who_b);
@@ -47,9 +51,9 @@ let another_of_the_number () =
   ignore (Sys.opaque_identity (a, b) : int ref * int ref)
 
 let elsewhere () =
-  let tasks = Who.tasks () and id = ref 0 in
-  let who = Who.once ~domain:1 tasks 3 ~host:"" ~name:(fun () -> "") id in
-  let moved = Who.once ~domain:2 tasks 3 ~host:"" ~name:(fun () -> "") id in
+  let tasks = Who_is.tasks () and id = ref 0 in
+  let who = Who_is.once ~domain:1 tasks 3 ~host:"" ~name:(fun () -> "") id in
+  let moved = Who_is.once ~domain:2 tasks 3 ~host:"" ~name:(fun () -> "") id in
   int "domain" 1 who.domain;
   int "the other domain" 2 moved.domain;
   yes "the same" (Who.same who moved);
@@ -59,19 +63,19 @@ let[@inline never] once_of_new tasks = once tasks 1 (ref 0)
 
 (* Remembering a task must not keep it alive. *)
 let ends () =
-  let tasks = Who.tasks () in
+  let tasks = Who_is.tasks () in
   let who = once_of_new tasks in
   eventually "its end is seen" (fun () ->
       Gc.full_major ();
       Who.has_ended who);
   no "the same as none" (Who.same who who);
-  ignore (Sys.opaque_identity tasks : Who.tasks)
+  ignore (Sys.opaque_identity tasks : Who_is.tasks)
 
 let threads_of_a_domain () =
   let asked () =
-    let before = Who.of_thread () in
+    let before = Who_is.this_thread () in
     Thread.yield ();
-    yes "the same pointer" (is_same_pointer before (Who.of_thread ()));
+    yes "the same pointer" (is_same_pointer before (Who_is.this_thread ()));
     before
   in
   let here = asked () and there = Promise.create () in

@@ -95,7 +95,7 @@ let nothing_after_the_answer () =
   in
   let watched = ref nan in
   Concord__diagnosis.Waits.during
-    ~who:(Concord__core__Who.of_thread ())
+    ~who:(Concord__core__Who_is.this_thread ())
     []
     (fun block -> ignore (block resumer : unit option))
     (fun resumer ->
