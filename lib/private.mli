@@ -36,7 +36,7 @@ module Timer = Timer (* domainslib, miou, picos, schedulers *)
 (* Reports *)
 
 module Who = Who (* all adapters but miou, schedulers *)
-module Who_is = Who_is (* eio, domainslib *)
+module Who_is = Who_is (* async, domainslib, eio, lwt *)
 module Observer = Observer (* domainslib, eio, lwt, schedulers *)
 module Forks = Forks (* domainslib *)
 module Filler = Filler (* domainslib *)

@@ -76,7 +76,7 @@ let () =
   let or_elsewhere f x =
     if Inbox.is_in_async () then f x else raise_notrace Host_kit.Elsewhere
   in
-  let who () = Concord.Private.Who.(asked_or (fun () -> unknown name)) in
+  let who () = Concord.Private.(Who_is.asked_or (fun () -> Who.unknown name)) in
   let plugin =
     Host_kit.
       {

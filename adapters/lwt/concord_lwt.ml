@@ -165,7 +165,7 @@ let () =
   let or_elsewhere f x =
     if Loop.is_in_turn () then f x else raise_notrace Host_kit.Elsewhere
   in
-  let who () = Concord.Private.Who.(asked_or (fun () -> unknown name)) in
+  let who () = Concord.Private.(Who_is.asked_or (fun () -> Who.unknown name)) in
   let plugin =
     Host_kit.
       {

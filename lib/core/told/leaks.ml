@@ -1,10 +1,5 @@
 exception Never_resumed
 
-let () =
-  Observer.explain Never_resumed ~otherwise:(fun _ ->
-      "Concord.Tools.Suspend.Never_resumed: nothing can resume this task any \
-       longer")
-
 let max_frames = 100
 let guard waits_at resumer = !Observer.it.guard waits_at resumer
 

@@ -75,11 +75,6 @@ type t = {
   lost : (int -> Printexc.raw_backtrace) -> unit;
   collect : unit -> unit;
   parks : unit -> unit;
-  explain :
-    exn ->
-    of_kind:(string -> string option) ->
-    otherwise:(exn -> string) option ->
-    unit;
 }
 
 let unknown () = Who.unknown ""
@@ -108,22 +103,11 @@ let nobody =
     lost = ignore;
     collect = ignore;
     parks = ignore;
-    explain = (fun _ ~of_kind:_ ~otherwise:_ -> ());
   }
 
 let it = ref nobody
 
-(* The explanations that came before the observer. *)
-let explained : (t -> unit) list ref = ref []
-
-let install t =
-  it := t;
-  List.iter (fun explain -> explain t) !explained
-
-let explain ?(of_kind = fun _ -> None) ?otherwise e =
-  let explain t = t.explain e ~of_kind ~otherwise in
-  explained := explain :: !explained;
-  explain !it
+let install t = it := t
 
 exception Nudged
 

@@ -138,12 +138,6 @@ type t = {
   collect : unit -> unit;  (** See {!Leaks.collect}. *)
   parks : unit -> unit;
       (** Called before a thread is parked, whether anything is on or not. *)
-  explain :
-    exn ->
-    of_kind:(string -> string option) ->
-    otherwise:(exn -> string) option ->
-    unit;
-      (** See {!val-explain}. *)
 }
 
 val nobody : t
@@ -156,17 +150,6 @@ val install : t -> unit
 (** Call it only while the library is initialised, before any domain exists. *)
 
 (** {2 Exceptions} *)
-
-val explain :
-  ?of_kind:(string -> string option) ->
-  ?otherwise:(exn -> string) ->
-  exn ->
-  unit
-(** [explain e], while the library is initialised, lets the printer of
-    exceptions name the structure that raised [e], or another exception of its
-    constructor, last in the calling thread. If the structure is known,
-    [of_kind] may give [e] another name, from the structure's kind. Otherwise
-    the printer prints [otherwise e]. *)
 
 exception Nudged
 (** For a wait that ends so that the task tries again. It counts as returned. *)

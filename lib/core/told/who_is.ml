@@ -58,6 +58,18 @@ let this_thread () =
   in
   once (Domain.DLS.get threads) number ~host:"" ~name thread
 
+(* --- Asking ---------------------------------------------------------------------- *)
+
+let asked () =
+  match
+    Effect.perform (Concord_suspend.Ask { question = Who; otherwise = None })
+  with
+  | who -> who
+  | exception Effect.Unhandled (Concord_suspend.Ask _) -> None
+
+let asked_or otherwise =
+  match asked () with Some who -> who | None -> otherwise ()
+
 (* --- Answering for a whole loop ------------------------------------------------ *)
 
 (* [raise_notrace] keeps the backtrace of [f]. *)

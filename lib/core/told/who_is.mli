@@ -23,6 +23,17 @@ val once :
 val this_thread : unit -> Who.t
 (** The calling system thread. *)
 
+(** {2 Asking}
+
+    Ask only where the effect of the question may be performed. *)
+
+val asked : unit -> Who.t option
+(** The nearest answer, which may be that of a host around the task's own. *)
+
+val asked_or : (unit -> Who.t) -> Who.t
+
+(** {2 Answering} *)
+
 val answering : (unit -> Who.t) -> (unit -> 'a) -> 'a
 (** [answering who f] is [f ()], in which [who ()] is the answer. Use it for a
     task whose host does not tell its tasks apart. *)

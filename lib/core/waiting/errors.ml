@@ -5,41 +5,4 @@ exception Being_forced
 
 let closed = Error Closed
 
-(* These are the names that programs can write. *)
-let closed_of_kind = function
-  | ("channel" | "stream" | "mailbox" | "broadcast" | "watch" | "pool") as kind
-    ->
-      Some (Printf.sprintf "Concord.%s.Closed" (String.capitalize_ascii kind))
-  | "work queue" -> Some "Concord.Work_queue.Closed"
-  | _ -> None
-
-let nameless (_ : string) = None
-let text s (_ : exn) = s
-
-let missed = function
-  | Lagged n -> Printf.sprintf "Concord.Broadcast.Lagged(%d)" n
-  | e -> Printexc.exn_slot_name e
-
-let () =
-  List.iter
-    (fun (e, of_kind, otherwise) -> Observer.explain e ~of_kind ?otherwise)
-    [
-      ( Closed,
-        closed_of_kind,
-        Some
-          (text
-             "Concord.Stream.Closed, which is also the Closed of Work_queue, \
-              Channel, Mailbox, Broadcast, Watch and Pool") );
-      (Lagged 0, nameless, Some missed);
-      (Already_filled, nameless, Some (text "Concord.Promise.Already_filled"));
-      ( Being_forced,
-        nameless,
-        Some
-          (text
-             "Concord.Lazy.Being_forced: Stdlib's lazy value is already being \
-              forced by code that doesn't use Concord.Lazy.of_stdlib. Force it \
-              by of_stdlib everywhere") );
-      (Stdlib.Lazy.Undefined, nameless, None);
-    ]
-
 let raised_by structure e = Observer.raises e structure

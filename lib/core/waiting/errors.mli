@@ -1,8 +1,4 @@
-(** The exceptions of the structures.
-
-    Their printers name the structure that raised them most recently in the
-    calling thread. The structure has to have a name, or to be created while
-    waits are kept. The printer of [Stdlib.Lazy.Undefined] does the same. *)
+(** The exceptions of the structures. The diagnosis prints them ([Explained]). *)
 
 exception Closed
 (** [Channel], [Stream], [Work_queue], [Mailbox], [Broadcast], [Watch] and

@@ -11,18 +11,7 @@ let who_of_trigger trigger =
   | Some who -> who
   | None -> Who.unknown "a scheduler"
 
-let asked () =
-  match
-    Effect.perform
-      (Concord_suspend.Ask { question = Who.Who; otherwise = None })
-  with
-  | who -> who
-  | exception Effect.Unhandled (Concord_suspend.Ask _) -> None
-
-let asked_or otherwise =
-  match asked () with Some who -> who | None -> otherwise ()
-
-let asked_outside () = Greedy.outside asked
+let asked_outside () = Greedy.outside Who_is.asked
 
 (* The block of each suspension that only asks a question. *)
 let ask_outside _ = Some (asked_outside ())
@@ -41,7 +30,7 @@ let by_plugin (plugin : Plugin.t) =
   | None ->
       let suspend () = plugin.suspend ask_outside in
       let around = plugin.protect suspend in
-      let answer = if plugin.takes_every_effect then None else asked () in
+      let answer = if plugin.takes_every_effect then None else Who_is.asked () in
       unless_around ~host:plugin.name ~around answer
 
 let is_like e other = Printexc.exn_slot_id e = Printexc.exn_slot_id other
@@ -53,7 +42,7 @@ let by_effect suspend =
   let host = "a scheduler" in
   let suspend () = suspend ask_outside in
   match suspend () with
-  | Some around -> Some (unless_around ~host ~around (asked ()))
+  | Some around -> Some (unless_around ~host ~around (Who_is.asked ()))
   | None -> None
   | exception e -> (
       let backtrace = Printexc.get_raw_backtrace () in
@@ -80,8 +69,8 @@ let how =
       (fun () ~otherwise ->
         match by_effect perform with Some who -> who | None -> otherwise ());
     by_plugin = (fun plugin () -> by_plugin plugin);
-    by_trigger = (fun trigger () -> asked_or (fun () -> who_of_trigger trigger));
-    by_thread = (fun () -> asked_or Who_is.this_thread);
+    by_trigger = (fun trigger () -> Who_is.asked_or (fun () -> who_of_trigger trigger));
+    by_thread = (fun () -> Who_is.asked_or Who_is.this_thread);
   }
 
 (* --- Without an effect ----------------------------------------------------------- *)
@@ -143,4 +132,4 @@ let task () =
 (* This doesn't suspend, because a resumer must not suspend its caller. So hosts that would
    have to suspend it remain unknown here. *)
 let waker () =
-  if Greedy.may_take_questions () then beside_greedy () else asked_or in_plugin
+  if Greedy.may_take_questions () then beside_greedy () else Who_is.asked_or in_plugin

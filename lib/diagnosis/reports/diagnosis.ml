@@ -62,8 +62,6 @@ let () =
       lost = Leak_guards.lost;
       collect = Leak_guards.collect;
       parks = Forgotten.warn;
-      explain =
-        (fun e ~of_kind ~otherwise -> Labels.explain e ~of_kind ?otherwise);
     }
 
 let () = Debug_start.start ()
