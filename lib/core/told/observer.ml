@@ -106,7 +106,6 @@ let nobody =
   }
 
 let it = ref nobody
-
 let install t = it := t
 
 exception Nudged

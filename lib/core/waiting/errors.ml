@@ -4,5 +4,4 @@ exception Already_filled
 exception Being_forced
 
 let closed = Error Closed
-
 let raised_by structure e = Observer.raises e structure

@@ -1,4 +1,5 @@
-(** The exceptions of the structures. The diagnosis prints them ([Explained]). *)
+(** The exceptions of the structures. The diagnosis prints them ([Explained]).
+*)
 
 exception Closed
 (** [Channel], [Stream], [Work_queue], [Mailbox], [Broadcast], [Watch] and

@@ -29,7 +29,9 @@ let () =
              "Concord.Stream.Closed, which is also the Closed of Work_queue, \
               Channel, Mailbox, Broadcast, Watch and Pool") );
       (Errors.Lagged 0, nameless, Some missed);
-      (Errors.Already_filled, nameless, Some (text "Concord.Promise.Already_filled"));
+      ( Errors.Already_filled,
+        nameless,
+        Some (text "Concord.Promise.Already_filled") );
       ( Errors.Being_forced,
         nameless,
         Some
@@ -40,4 +42,3 @@ let () =
       (Stdlib.Lazy.Undefined, nameless, None);
       (Leaks.Never_resumed, nameless, Some never_resumed);
     ]
-

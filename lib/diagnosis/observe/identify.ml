@@ -30,7 +30,9 @@ let by_plugin (plugin : Plugin.t) =
   | None ->
       let suspend () = plugin.suspend ask_outside in
       let around = plugin.protect suspend in
-      let answer = if plugin.takes_every_effect then None else Who_is.asked () in
+      let answer =
+        if plugin.takes_every_effect then None else Who_is.asked ()
+      in
       unless_around ~host:plugin.name ~around answer
 
 let is_like e other = Printexc.exn_slot_id e = Printexc.exn_slot_id other
@@ -69,7 +71,8 @@ let how =
       (fun () ~otherwise ->
         match by_effect perform with Some who -> who | None -> otherwise ());
     by_plugin = (fun plugin () -> by_plugin plugin);
-    by_trigger = (fun trigger () -> Who_is.asked_or (fun () -> who_of_trigger trigger));
+    by_trigger =
+      (fun trigger () -> Who_is.asked_or (fun () -> who_of_trigger trigger));
     by_thread = (fun () -> Who_is.asked_or Who_is.this_thread);
   }
 
@@ -132,4 +135,5 @@ let task () =
 (* This doesn't suspend, because a resumer must not suspend its caller. So hosts that would
    have to suspend it remain unknown here. *)
 let waker () =
-  if Greedy.may_take_questions () then beside_greedy () else Who_is.asked_or in_plugin
+  if Greedy.may_take_questions () then beside_greedy ()
+  else Who_is.asked_or in_plugin
