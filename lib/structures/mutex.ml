@@ -134,11 +134,12 @@ let[@inline] protect_as owner t f =
   lock_as owner t;
   Step.within ~fast:released t unlock_step () f
 
+let[@inline never] protect_known t f =
+  let protect owner f = protect_as owner t f in
+  Holding.within ~kind ~holder:owner_of t protect f
+
 let protect t f =
-  if Observer.looks_at_takers () then
-    Holding.within ~kind ~holder:owner_of t
-      (fun owner f -> protect_as owner t f)
-      f
+  if Observer.looks_at_takers () then protect_known t f
   else protect_as Holders.unknown t f
 
 (* --- Inspecting the mutex ------------------------------------------------- *)

@@ -492,9 +492,11 @@ let swap t v =
 
 let[@inline] modify_as by t f = replace_as by t f (hold t by)
 
+let[@inline never] modify_known t f =
+  Holding.within ~kind t (fun by f -> modify_as by t f) f
+
 let modify t f =
-  if Observer.looks_at_takers () then
-    Holding.within ~kind t (fun by f -> modify_as by t f) f
+  if Observer.looks_at_takers () then modify_known t f
   else modify_as Holders.unknown t f
 
 let swap_evt t v =

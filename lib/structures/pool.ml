@@ -415,9 +415,11 @@ let[@inline] use_as t holder f =
   let item = take taking t holder in
   lend t f item
 
+let[@inline never] use_known t f =
+  Holding.within ~kind ~ends:Alone t (use_as t) f
+
 let use t f =
-  if Observer.looks_at_takers () then
-    Holding.within ~kind ~ends:Alone t (use_as t) f
+  if Observer.looks_at_takers () then use_known t f
   else use_as t Holders.unknown f
 
 (* The grant is in [resource] before anything polls. *)
@@ -428,9 +430,11 @@ let[@inline] try_use_as t holder f =
       let item = resource t holder grant in
       Some (lend t f item)
 
+let[@inline never] try_use_known t f =
+  Holding.within ~kind ~ends:Alone t (try_use_as t) f
+
 let try_use t f =
-  if Holders.are_known () then
-    Holding.within ~kind ~ends:Alone t (try_use_as t) f
+  if Holders.are_known () then try_use_known t f
   else try_use_as t Holders.unknown f
 
 (* [finish] begins with the grant, so nothing in it may poll before the resource is in one of

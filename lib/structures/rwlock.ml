@@ -184,9 +184,11 @@ let[@inline] within_as t request f =
   if not (locked t.state request) then lock_slowly t request;
   Step.within ~fast:ended t.state end_step request f
 
+let[@inline never] within_known t request f =
+  Holding.within ~kind t (fun by_task f -> within_as t (by by_task request) f) f
+
 let[@inline] within t request f =
-  if Observer.looks_at_takers () then
-    Holding.within ~kind t (fun holder f -> within_as t (by holder request) f) f
+  if Observer.looks_at_takers () then within_known t request f
   else within_as t request f
 
 let read t f = within t t.reading f

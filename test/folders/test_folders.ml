@@ -160,9 +160,9 @@ let bound (name, most_modules, most_lines) =
 let bounds =
   [
     ("Mvar", 42, 5_205);
-    ("Operation", 28, 3_146);
-    ("Permits", 31, 3_622);
-    ("Fifo", 64, 7_458);
+    ("Operation", 28, 3_145);
+    ("Permits", 31, 3_621);
+    ("Fifo", 64, 7_456);
   ]
 
 (* --- Spinning ------------------------------------------------------------------- *)
