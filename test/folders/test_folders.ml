@@ -159,10 +159,10 @@ let bound (name, most_modules, most_lines) =
 
 let bounds =
   [
-    ("Mvar", 42, 5_205);
-    ("Operation", 28, 3_145);
-    ("Permits", 31, 3_621);
-    ("Fifo", 64, 7_456);
+    ("Mvar", 42, 5_194);
+    ("Operation", 28, 3_133);
+    ("Permits", 31, 3_615);
+    ("Fifo", 64, 7_444);
   ]
 
 (* --- Spinning ------------------------------------------------------------------- *)
