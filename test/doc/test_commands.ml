@@ -63,8 +63,7 @@ let table =
     ("doc/domainslib.mld", [ ("./dev demo", demo) ]);
     ( "doc/effects.mld",
       [
-        ("./dev bench effect", benchmark);
-        ("concord-trace --waits PID", outside);
+        ("./dev bench effect", benchmark); ("concord-trace --waits PID", outside);
       ] );
     ( "doc/limits.mld",
       [
