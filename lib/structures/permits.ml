@@ -188,19 +188,18 @@ let take request s : _ Step.t =
     Return (entered request s rare, ())
   else Wait
 
-(* Withdrawn waiters may still be before the first one. *)
-let rec first_is what waiters =
+(* Has the first waiter come in vain? Withdrawn ones may still be before it. *)
+let rec first_over waiters =
   (not (Waiters.is_empty waiters))
   &&
   let w = Waiters.head waiters in
-  if Waiter.is_live w then what w.arg else first_is what (Waiters.tail waiters)
+  if Waiter.is_live w then Nudge.is_over w.arg.nudge
+  else first_over (Waiters.tail waiters)
 
 (* [request] is that of the first waiter. *)
 let is_within_round request rare =
   rare.since <> no_round
-  && (rare.promised > 0
-     || Nudge.is_over request.nudge
-     || first_is (fun r -> Nudge.is_over r.nudge) rare.second)
+  && (rare.promised > 0 || Nudge.is_over request.nudge || first_over rare.second)
 
 let is_to_be_nudged request rare =
   Nudge.is_due request.nudge && (not rare.in_order)
@@ -216,9 +215,16 @@ let freed request s =
   let rare = without_known request (rare_of s) in
   state (free_of s + request.amount) (first_of s) rare
 
-(* Is no task to be served together with the head, because it wants no permits? *)
-let[@inline] ends_at waiters amount =
-  amount = all || not (first_is (fun r -> r.amount = 0) (Waiters.tail waiters))
+(* Is the head, which wants [amount], served alone? A task behind it that wants no permits is
+   served with it. If the next waiter has withdrawn, [serve] looks at those behind. *)
+let[@inline] is_alone waiters amount =
+  amount = all
+  ||
+  let rest = Waiters.tail waiters in
+  Waiters.is_empty rest
+  ||
+  let next = Waiters.head rest in
+  Waiter.is_live next && next.arg.amount > 0
 
 (* The state after [give], if that only passes the permits on. Otherwise it is [s]. *)
 let passed request s =
@@ -226,7 +232,7 @@ let passed request s =
   | State { free = 0; first; rare } when rare == plain && first != empty ->
       let { amount; owner; nudge; _ } = (Waiters.head first).arg in
       let is_alike = amount = request.amount && owner == Holders.unknown in
-      if is_alike && ends_at first amount && not (Nudge.is_due nudge) then
+      if is_alike && is_alone first amount && not (Nudge.is_due nudge) then
         state 0 (Waiters.tail first) plain
       else s
   | Free | Held | State _ -> s
@@ -287,7 +293,7 @@ and[@inline never] give_and_serve request s : _ Step.t =
       && (request.amount = all
          || (w.arg.owner == Holders.unknown && rare == rare_of s))
       && Waiter.is_live w
-      && ends_at first request.amount
+      && is_alone first request.amount
       && not (is_to_be_nudged w.arg rare)
     then hand_to w (state free (Waiters.tail first) (and_known w.arg rare))
     else serve (freed request s)

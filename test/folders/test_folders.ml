@@ -161,7 +161,7 @@ let bounds =
   [
     ("Mvar", 42, 5_194);
     ("Operation", 28, 3_133);
-    ("Permits", 31, 3_615);
+    ("Permits", 31, 3_621);
     ("Fifo", 64, 7_444);
   ]
 

@@ -287,7 +287,10 @@ let pools () =
 let busy kind name = Option.get (structure kind name).busy
 
 let workers () =
+  let sleeps () = (structure "workers" "cores").used = Some 0 in
   Workers.with_workers ~name:"cores" ~domains:1 @@ fun pool ->
+  (* A worker counts as used until it has looked for its first job. *)
+  eventually "the worker has begun" sleeps;
   is "workers" "cores" [ Some 0; None; Some 0; Some 1 ];
   let begun = Atomic.make false and over = Atomic.make false in
   let spins =
@@ -307,7 +310,7 @@ let workers () =
   Atomic.set over true;
   Promise.await spins;
   Promise.await next;
-  eventually "it sleeps" (fun () -> (structure "workers" "cores").used = Some 0);
+  eventually "it sleeps" sleeps;
   yes "no time is lost" (busy "workers" "cores" >= during);
   is "workers" "cores" [ Some 0; None; Some 0; Some 1 ]
 
