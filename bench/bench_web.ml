@@ -99,6 +99,9 @@ let throughput ~connections ~port ~seconds ~rate:_ =
 
 (* --- A load at a constant rate --- *)
 
+let percentiles =
+  [ ("p50", 0.5); ("p90", 0.9); ("p99", 0.99); ("p99.9", 0.999) ]
+
 let answered ~connections ~port ~seconds ~rate =
   Eio_main.run @@ fun env ->
   let connect ~sw =
@@ -112,7 +115,11 @@ let answered ~connections ~port ~seconds ~rate =
   in
   match results with
   | [ { failures = []; per_second; latency; _ } ] ->
-      if per_second > 0. then Some [ per_second; 1e3 *. latency 0.99 ] else None
+      if per_second > 0. then
+        Some
+          (per_second
+          :: List.map (fun (_, part) -> 1e3 *. latency part) percentiles)
+      else None
   | { failures = failure :: _; _ } :: _ -> failwith failure
   | _ -> assert false (* one result for one stream *)
 
@@ -230,10 +237,14 @@ let over_the_load (name, what, figure, nth) rate =
          what connections rate)
 
 let curves =
-  [
-    ("answered", "requests answered", Figure.throughput, 0);
-    ("p99", "p99 of the time since a request was due", Figure.latency, 1);
-  ]
+  ("answered", "requests answered", Figure.throughput, 0)
+  :: List.mapi
+       (fun i (name, _) ->
+         ( name,
+           name ^ " of the time since a request was due",
+           Figure.latency,
+           i + 1 ))
+       percentiles
 
 let group =
   {

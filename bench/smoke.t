@@ -680,6 +680,46 @@ These rows are measured:
   web answered-40000 concord eio req/s
   web answered-40000 eio http req/s
   web answered-40000 lwt http req/s
+  web p50-2500 concord aio us
+  web p50-2500 concord eio us
+  web p50-2500 eio http us
+  web p50-2500 lwt http us
+  web p50-5000 concord aio us
+  web p50-5000 concord eio us
+  web p50-5000 eio http us
+  web p50-5000 lwt http us
+  web p50-10000 concord aio us
+  web p50-10000 concord eio us
+  web p50-10000 eio http us
+  web p50-10000 lwt http us
+  web p50-20000 concord aio us
+  web p50-20000 concord eio us
+  web p50-20000 eio http us
+  web p50-20000 lwt http us
+  web p50-40000 concord aio us
+  web p50-40000 concord eio us
+  web p50-40000 eio http us
+  web p50-40000 lwt http us
+  web p90-2500 concord aio us
+  web p90-2500 concord eio us
+  web p90-2500 eio http us
+  web p90-2500 lwt http us
+  web p90-5000 concord aio us
+  web p90-5000 concord eio us
+  web p90-5000 eio http us
+  web p90-5000 lwt http us
+  web p90-10000 concord aio us
+  web p90-10000 concord eio us
+  web p90-10000 eio http us
+  web p90-10000 lwt http us
+  web p90-20000 concord aio us
+  web p90-20000 concord eio us
+  web p90-20000 eio http us
+  web p90-20000 lwt http us
+  web p90-40000 concord aio us
+  web p90-40000 concord eio us
+  web p90-40000 eio http us
+  web p90-40000 lwt http us
   web p99-2500 concord aio us
   web p99-2500 concord eio us
   web p99-2500 eio http us
@@ -700,6 +740,26 @@ These rows are measured:
   web p99-40000 concord eio us
   web p99-40000 eio http us
   web p99-40000 lwt http us
+  web p99.9-2500 concord aio us
+  web p99.9-2500 concord eio us
+  web p99.9-2500 eio http us
+  web p99.9-2500 lwt http us
+  web p99.9-5000 concord aio us
+  web p99.9-5000 concord eio us
+  web p99.9-5000 eio http us
+  web p99.9-5000 lwt http us
+  web p99.9-10000 concord aio us
+  web p99.9-10000 concord eio us
+  web p99.9-10000 eio http us
+  web p99.9-10000 lwt http us
+  web p99.9-20000 concord aio us
+  web p99.9-20000 concord eio us
+  web p99.9-20000 eio http us
+  web p99.9-20000 lwt http us
+  web p99.9-40000 concord aio us
+  web p99.9-40000 concord eio us
+  web p99.9-40000 eio http us
+  web p99.9-40000 lwt http us
   fib throughput-domains-1 composed eio req/s
   fib throughput-domains-1 unsplit eio req/s
   fib throughput-domains-1 long-lived eio req/s

@@ -87,7 +87,7 @@ let web =
                   requests"
                  who)
               peer;
-            claim 1.05 "p99"
+            claim 1.05 "p99-"
               (Printf.sprintf "Its p99 is at most 1.05 of %s's, at each load"
                  who)
               peer;

@@ -194,7 +194,7 @@ let web results =
   beside ~corner:"" ~columns:servers
     (List.map (same "web")
        (List.concat_map (numbered results "web")
-          [ "throughput-"; "answered-"; "p99-" ]))
+          [ "throughput-"; "answered-"; "p50-"; "p90-"; "p99-"; "p99.9-" ]))
     results
 
 let fib results =

@@ -1,38 +1,6 @@
-(* Measures reading small files that are in the page cache, by Concord_aio and by Stdlib.
-   Prints the median and the quartiles of each row over some runs, in which the rows take
-   turns. *)
+(* Measures reading small files that are in the page cache, by Concord_aio and by Stdlib. *)
 
 module Aio = Concord_aio
-
-let runs = ref 11
-let seconds = ref 0.05
-
-let time f =
-  let start = Unix.gettimeofday () in
-  let rec go n =
-    f ();
-    if n land 15 = 0 then
-      let passed = Unix.gettimeofday () -. start in
-      if passed < !seconds then go (n + 1) else passed /. float n *. 1e6
-    else go (n + 1)
-  in
-  go 1
-
-let quartile sorted n = sorted.(n * (Array.length sorted - 1) / 4)
-
-(* Prints microseconds per call of each function. *)
-let measure title rows =
-  Printf.printf "%s\n" title;
-  let samples = List.map (fun (name, f) -> (name, f, ref [])) rows in
-  for _ = 1 to !runs do
-    List.iter (fun (_, f, times) -> times := time f :: !times) samples
-  done;
-  let show (name, _, times) =
-    let sorted = Array.of_list (List.sort compare !times) in
-    Printf.printf "  %-32s %8.2f us [%.2f %.2f]\n%!" name (quartile sorted 2)
-      (quartile sorted 1) (quartile sorted 3)
-  in
-  List.iter show samples
 
 let file size =
   let name = Filename.temp_file "concord" "files" in
@@ -55,7 +23,7 @@ let whole name size () =
   let channel () =
     Aio.with_open_in name (fun ic -> Aio.really_input_string ic size)
   in
-  measure
+  In_turns.measure
     (Printf.sprintf "a file of %d bytes, opened, read and closed" size)
     [
       ("Stdlib, input_all", fun () -> ignore_string (stdlib name));
@@ -67,7 +35,7 @@ let whole name size () =
 let parts name size ~part () =
   let ic = Stdlib.open_in_bin name and aio = Aio.open_in_bin name in
   let b = Bytes.create part in
-  measure
+  In_turns.measure
     (Printf.sprintf "an open channel: %d bytes in parts of %d" size part)
     [
       ( "Stdlib",
@@ -87,13 +55,7 @@ let parts name size ~part () =
   Aio.close_in aio
 
 let () =
-  Arg.parse
-    [
-      ("--runs", Arg.Set_int runs, "N how many");
-      ("--seconds", Arg.Set_float seconds, "S of each run");
-    ]
-    (fun other -> raise (Arg.Bad other))
-    "files [--runs N] [--seconds S]";
+  In_turns.parse "files";
   let small = file 100 and large = file 100_000 and parted = file 1_000_000 in
   Fun.protect ~finally:(fun () -> List.iter Sys.remove [ small; large; parted ])
   @@ fun () ->
