@@ -220,14 +220,18 @@ let starttls =
 
 (* --- OpenSSL's own programs -------------------------------------------------------- *)
 
-let with_openssl words f =
+(* Runs openssl in the folder of [path], with the name of that file as its socket. It refuses a
+   socket whose path has 32 characters or more. *)
+let with_openssl command ~path words f =
   openssl ();
+  let socket = [ command; "-unix"; Filename.basename path ] in
+  let in_folder = [ "sh"; "-c"; "cd \"$0\" && exec openssl \"$@\"" ] in
+  let words = in_folder @ (Filename.dirname path :: socket) @ words in
   let its_input, to_it = Unix.pipe ~cloexec:true ()
   and from_it, its_output = Unix.pipe ~cloexec:true () in
   let pid =
-    Unix.create_process "openssl"
-      (Array.of_list ("openssl" :: words))
-      its_input its_output Unix.stderr
+    Unix.create_process "sh" (Array.of_list words) its_input its_output
+      Unix.stderr
   in
   List.iter Unix.close [ its_input; its_output ];
   let finally () =
@@ -242,10 +246,9 @@ let their_server () =
   let { certificate; key } = Lazy.force ours in
   let path = Service.file "s_server" in
   let words =
-    [ "s_server"; "-unix"; path; "-cert"; certificate; "-key"; key ]
-    @ [ "-rev"; "-naccept"; "1"; "-quiet" ]
+    [ "-cert"; certificate; "-key"; key; "-rev"; "-naccept"; "1"; "-quiet" ]
   in
-  with_openssl words @@ fun _ _ ->
+  with_openssl "s_server" ~path words @@ fun _ _ ->
   let connected = ref None in
   eventually "it listens" (fun () ->
       match
@@ -272,10 +275,10 @@ let their_client () =
   Unix.bind listener (ADDR_UNIX path);
   Unix.listen listener 1;
   let words =
-    [ "s_client"; "-unix"; path; "-starttls"; "smtp"; "-CAfile"; certificate ]
-    @ [ "-verify_return_error"; "-verify_hostname"; "localhost"; "-quiet" ]
+    [ "-starttls"; "smtp"; "-CAfile"; certificate; "-verify_return_error" ]
+    @ [ "-verify_hostname"; "localhost"; "-quiet" ]
   in
-  with_openssl words @@ fun from_it to_it ->
+  with_openssl "s_client" ~path words @@ fun from_it to_it ->
   let fd, _ = Concord_aio.accept ~cloexec:true listener in
   let { Socket.reader; writer; _ } = Socket.of_descr fd in
   let say text =
