@@ -23,7 +23,7 @@ Each table has all of its rows:
   table-1 3
   cancelling 7
   fib 25
-  web 16
+  web 31
   effect 8
   styles 21
   threads 12
