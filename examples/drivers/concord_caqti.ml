@@ -251,8 +251,11 @@ module type CONNECTION =
 
 type connection = (module CONNECTION)
 
-(* The connections are closed by the pool. A switch would be changed by several domains. *)
+(* The connections are closed by the pool. A switch would be changed by several domains. The
+   query of a [Uri.t] is a lazy value of Stdlib, which two domains that make connections at the
+   same time must not force. *)
 let connect_pool ?pool_config ?config uri =
+  ignore (Uri.query uri : (string * string list) list);
   connect_pool ?pool_config ?config ~sw:Core.Switch.eternal ~stdenv:() uri
 
 let or_fail = function
