@@ -289,8 +289,9 @@ let busy kind name = Option.get (structure kind name).busy
 let workers () =
   let sleeps () = (structure "workers" "cores").used = Some 0 in
   Workers.with_workers ~name:"cores" ~domains:1 @@ fun pool ->
-  (* A worker counts as used until it has looked for its first job. *)
-  eventually "the worker has begun" sleeps;
+  (* A worker counts as used from its beginning until it sleeps, so it begins first. *)
+  Promise.await (Workers.submit pool ignore);
+  eventually "the worker sleeps" sleeps;
   is "workers" "cores" [ Some 0; None; Some 0; Some 1 ];
   let begun = Atomic.make false and over = Atomic.make false in
   let spins =
