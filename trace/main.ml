@@ -120,18 +120,33 @@ let report_faults recorder ~program items =
          The output has gaps. Set OCAMLRUNPARAM=e=20 for larger buffers"
         (Board.amount lost)
 
+let report_sampling { most; _ } (sampling : Kept.sampling) =
+  let seconds ns = float ns *. 1e-9 in
+  let { Kept.number; complete_ns; width_ns; share; cut_ns } = sampling in
+  let before =
+    if share = 1 then ""
+    else
+      Printf.sprintf
+        ", and %.2f s of each %.2f s before. Of the other waits they have the \
+         longest of each kind"
+        (seconds width_ns)
+        (seconds (share * width_ns))
+  and cut ns =
+    Printf.sprintf ". What was earlier than %.1f s before the end is missing"
+      (seconds ns)
+  in
+  say
+    "there were %d events, more than --most %d. The files have all of the last \
+     %.1f s%s%s. The sums count all waits"
+    number most (seconds complete_ns) before
+    (Option.fold ~none:"" ~some:cut cut_ns)
+
 let write_files options recorder kept profile =
-  let timeline = Timeline.make ?from_ns:(Kept.from_ns kept) (Kept.items kept)
+  let timeline = Kept.timeline kept
+  and sampling = Kept.sampling kept
   and names = Recorder.names recorder in
   let lost = Recorder.lost recorder in
-  Option.iter
-    (fun ns ->
-      say
-        "there were more than %d events, so the files have only the last %.1f \
-         s. The sums count the whole run. Give --most for more"
-        options.most
-        (float ns *. 1e-9))
-    (Kept.cut_to_ns kept);
+  Option.iter (report_sampling options) sampling;
   Option.iter
     (fun path ->
       write path (fun channel -> Perfetto.write channel ~names ~lost timeline);
@@ -256,8 +271,12 @@ let most =
     Arg.conv (parse, fun ppf -> Format.fprintf ppf "%d")
   in
   let doc =
-    "Write at most about $(docv) events, the last ones, so that the files can \
-     be opened. The sums of waiting times still count the whole run."
+    "Write at most about $(docv) events, so that the files can be opened. If \
+     there are more, half of the room is for the newest ones. Of the time \
+     before, the files have complete parts at equal distances, and from \
+     between them the longest wait of each kind (operation, structure, line, \
+     outcome, sort of task, and about how long it took), with the number of \
+     waits for which it stands. The sums of waiting times count all waits."
   in
   Arg.(value & opt number 150_000 & info [ "most" ] ~docv:"EVENTS" ~doc)
 

@@ -1,5 +1,6 @@
 (** The items of a trace that its files are made of. They are all items, or
-    those of the last seconds, or the last ones up to a number. *)
+    those of the last seconds. If there are too many, older ones are sampled
+    ({!Sampled}). *)
 
 type t
 
@@ -10,15 +11,26 @@ val add : t -> Recorder.item -> unit
     nanoseconds and an eighth more, and for the tasks that have not ended. *)
 
 val trim : t -> unit
-(** Drops the oldest items, until there are at most [most]. The items of the
-    last 50 ms stay. Call it when the events of all domains were read. *)
+(** Leaves items out, until there are about [most]. The newest half of them
+    stays complete, and so do the last 100 ms. Call it when the events of all
+    domains were read. *)
+
+val timeline : t -> Timeline.t
+(** What is left. If something began before the last seconds and continues in
+    them, it is there too. *)
 
 val items : t -> Recorder.item list
-(** The items in the order of their times. If something began before the last
-    seconds and continues in them, it is among them. *)
+(** The items of {!timeline}, in the order of their times. *)
 
-val from_ns : t -> int option
-(** When the items begin, unless they are all. *)
+type sampling = {
+  number : int;  (** How many items were added. *)
+  complete_ns : int;  (** How much time at the end is complete. *)
+  width_ns : int;  (** Before that, so much time is complete, and then ... *)
+  share : int;  (** ... that many times as much from its beginning on. *)
+  cut_ns : int option;
+      (** How much time is left, if the oldest items were dropped, because
+          almost all waits are of different kinds. *)
+}
 
-val cut_to_ns : t -> int option
-(** How much time is left, if {!trim} has dropped items. *)
+val sampling : t -> sampling option
+(** [None] if {!trim} has left nothing out. *)

@@ -97,6 +97,19 @@ const scale = () => {
   }
 };
 
+// A time of which only some waits are left. Zones don't overlap.
+const zoneAt = (time) => {
+  const zone = data.zones[first(data.zones, time, 1)];
+  return zone && zone[0] <= time ? zone : undefined;
+};
+const zones = (height) => {
+  pen.fillStyle = css("--sampled");
+  for (let i = first(data.zones, view.from, 1); i < data.zones.length && data.zones[i][0] <= view.until; i++) {
+    const a = Math.max(x(data.zones[i][0]), left()), b = Math.min(x(data.zones[i][1]), canvas.clientWidth);
+    pen.fillRect(a, head, Math.max(b - a, 1), height);
+  }
+};
+
 const arrow = ([a, from, b, until, across]) => {
   const middle = (row) => place(row).top + place(row).height / 2;
   pen.strokeStyle = pen.fillStyle = css(across ? "--across" : "--arrow");
@@ -136,6 +149,7 @@ const draw = () => {
   pen.beginPath(); pen.rect(0, head, canvas.clientWidth, height); pen.clip();
   pen.save();
   pen.beginPath(); pen.rect(left(), 0, canvas.clientWidth, height); pen.clip();
+  zones(height);
   const drawn = arrows(isShown);
   const wait = css("--wait"), unsure = css("--unsure"), run = css("--run");
   for (const { rows } of shown) for (const row of rows) {
@@ -187,10 +201,10 @@ const at = (px, py) => {
     const one = row < 0 ? undefined : list[row][first(list[row], moment - near, until)];
     return one && one[1] - near <= moment ? one : undefined;
   };
-  return { row, here };
+  return { row, moment, here };
 };
 const what = (px, py) => {
-  const { row, here } = at(px, py);
+  const { row, moment, here } = at(px, py);
   const line = lines[lineAt(py)];
   if (py < head || row < 0) return "";
   if (px < left()) return line.text;
@@ -200,11 +214,14 @@ const what = (px, py) => {
   const also = (pause ? `; ${text(pause[3])}, ${lasts(pause)}` : "") + (mark ? `; mark: ${text(mark[2])}` : "");
   if (loss) return `${data.rows[row]}: ${Math.ceil(loss[3] / 1000)} kB of events were lost, ${lasts(loss)}`;
   if (run) return `${data.rows[row]}: ${text(run[3])}, ${lasts(run)}${also}`;
-  if (!wait) return data.rows[row] + also;
-  const [, , , operation, where, outcome, by, structure, task] = wait;
+  const zone = zoneAt(moment);
+  if (!wait) return data.rows[row] + also + (zone
+    ? `; sampled: ${zone[2]} events aren't here, from ${seconds(zone[0])} on for ${seconds(zone[1] - zone[0])}` : "");
+  const [, , , operation, where, outcome, by, structure, task, , , times] = wait;
   return `${text(task)}: waits ${text(operation) ? "in " + text(operation) + " " : ""}` +
     `${text(structure) ? "of " + text(structure) + " " : ""}${text(where) ? "at " + text(where) + " " : ""}` +
-    `${lasts(wait)}: ${text(outcome)}${text(by) ? ", woken by " + text(by) : ""}${also}`;
+    `${lasts(wait)}: ${text(outcome)}${text(by) ? ", woken by " + text(by) : ""}` +
+    `${times > 1 ? `, the longest of ${times} of its kind here` : ""}${also}`;
 };
 
 canvas.addEventListener("wheel", (event) => {
@@ -234,10 +251,12 @@ canvas.addEventListener("keydown", (event) => {
 scroll.addEventListener("scroll", () => requestAnimationFrame(draw));
 window.addEventListener("resize", draw);
 const across = data.wakes.filter((wake) => wake[4]).length;
+const sampled = data.zones.reduce((sum, [from, until]) => sum + Math.max(0, until - Math.max(from, data.from)), 0);
 const unsure = data.waits.filter((wait) => !wait[9]).length;
 const summary =
   `${data.rows.length} rows, ${data.waits.length} waits, ${data.wakes.length} wake-ups, of which ${across} across domains, ` +
-  `in ${seconds(end - data.from)}.` + (data.lost ? ` ${Math.ceil(data.lost / 1000)} kB of events were lost, so the drawing has gaps` +
+  `in ${seconds(end - data.from)}.` + (data.zones.length
+    ? ` ${Math.round(sampled / Math.max(1, end - data.from) * 100)} % of the time is sampled. The tables below count all waits.` : "") + (data.lost ? ` ${Math.ceil(data.lost / 1000)} kB of events were lost, so the drawing has gaps` +
   `${unsure ? `, and ${unsure} waits may have ended earlier` : ""}.` : "");
 layOut();
 draw();

@@ -81,6 +81,7 @@ let data t names ~lost =
           (Option.value
              (Hashtbl.find_opt number_of_wake (w.of_.pid, w.number))
              ~default:(-1));
+        Int w.stands_for;
       ]
   and run (r : run) =
     let times = [ time r.from_ns; time r.until_ns ] in
@@ -112,7 +113,9 @@ let data t names ~lost =
   and mark (actor, ns, marked) =
     List [ of_waker actor; time ns; text marked ]
   in
-  let pause pause = text (Profile.name_of_pause pause)
+  let zone { from_ns; until_ns; left_out } =
+    List [ time from_ns; time until_ns; Int left_out ]
+  and pause pause = text (Profile.name_of_pause pause)
   and bytes bytes = Int bytes in
   let fields =
     [
@@ -133,6 +136,7 @@ let data t names ~lost =
       ("pauses", List (List.map (on_domain pause) t.pauses));
       ("losses", List (List.map (on_domain bytes) t.losses));
       ("marks", List (List.map mark t.marks));
+      ("zones", List (List.map zone t.zones));
     ]
   in
   Object (fields @ [ ("texts", texts ()) ])

@@ -19,6 +19,9 @@ let of_domain t pid domain = { group = (2 * index t pid) + 1; row = domain + 1 }
 let of_collector t pid domain =
   { group = (2 * index t pid) + 1; row = 100_000 + domain }
 
+(* The track for the times of which only some waits are left. *)
+let of_zones t pid = { group = (2 * index t pid) + 1; row = 200_000 }
+
 let of_task t (actor : actor) =
   { group = (2 * index t actor.pid) + 2; row = Timeline.row t actor }
 
@@ -94,6 +97,7 @@ let tracks t names pid =
           (of_collector t pid domain)
           (Printf.sprintf "domain %d: collector" domain))
       (with_collector t pid)
+  @ (if List.is_empty t.zones then [] else track (of_zones t pid) "sampled")
   @ List.concat_map
       (fun { row; name; _ } -> track { (group 2) with row } name)
       (lanes t pid)
@@ -109,6 +113,8 @@ let wait_slice t wait =
        ("outcome", String (outcome_text wait));
        ("wait", Int wait.number);
      ]
+    @ (if wait.stands_for = 1 then []
+       else [ ("stands for", Int wait.stands_for) ])
     @ (if wait.structure = "" then []
        else [ ("structure", String wait.structure) ])
     @ (if wait.at = "" then [] else [ ("at", String wait.at) ])
@@ -168,6 +174,10 @@ let loss_slice t ({ pid; domain; from_ns; until_ns }, bytes) =
     ~from_ns ~until_ns "events lost"
     [ ("bytes", Int bytes) ]
 
+let zone_slice t pid { from_ns; until_ns; left_out } =
+  slice t (of_zones t pid) ~from_ns ~until_ns "sampled"
+    [ ("events left out", Int left_out) ]
+
 let mark t (actor, ns, text) =
   event t "i" (of_waker t actor) ~ns text
     [ ("cat", String "mark"); ("s", String "t") ]
@@ -197,6 +207,10 @@ let write channel ~names ~lost t =
   List.iter (fun queue -> write_event (counter t queue)) t.queues;
   List.iter (fun pause -> write_event (pause_slice t pause)) t.pauses;
   List.iter (fun loss -> write_event (loss_slice t loss)) t.losses;
+  List.iter
+    (fun pid ->
+      List.iter (fun zone -> write_event (zone_slice t pid zone)) t.zones)
+    t.processes;
   List.iter (fun one -> write_event (mark t one)) t.marks;
   Buffer.add_string buffer "\n]}\n";
   Buffer.output_buffer channel buffer

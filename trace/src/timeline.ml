@@ -15,6 +15,7 @@ type wait = {
   outcome : Trace.outcome option;
   resumed_on : int;
   wake : wake option;
+  stands_for : int;
 }
 
 let outcome_text wait =
@@ -27,6 +28,7 @@ let outcome_text wait =
 
 type run = { by_ : actor; from_ns : int; until_ns : int }
 type span = { pid : int; domain : int; from_ns : int; until_ns : int }
+type zone = { from_ns : int; until_ns : int; left_out : int }
 type lane = { row : int; name : string; fold : int }
 
 type t = {
@@ -36,6 +38,7 @@ type t = {
   pauses : (span * Recorder.pause) list;
   losses : (span * int) list;
   marks : (actor * int * string) list;
+  zones : zone list;
   from_ns : int;
   begun_ns : int;
   finished_ns : int;
@@ -58,7 +61,7 @@ let label (task : Trace.task) =
 
 (* If a task does something later, its wait must have ended, even if that event was lost. If it
    does nothing later, the event that ended its wait may have been lost. *)
-let waits_of items ~finished_ns =
+let waits_of items ~stands_for ~finished_ns =
   let open_ = Hashtbl.create 100 and wakes = Hashtbl.create 100 in
   let lost_until = Hashtbl.create 1 and closed = ref [] in
   let close_unseen key until_ns =
@@ -85,6 +88,10 @@ let waits_of items ~finished_ns =
             outcome = None;
             resumed_on = domain;
             wake = None;
+            stands_for =
+              Option.value
+                (Hashtbl.find_opt stands_for (pid, number))
+                ~default:1;
           }
     | Woken { wait; by; domain; suspended_on; _ } ->
         let by = { pid; task = by; domain } in
@@ -123,8 +130,10 @@ let waits_of items ~finished_ns =
 
 (* --- Runs -------------------------------------------------------------------- *)
 
-let runs_of items ~finished_ns =
+(* Where items were left out, it isn't known which task runs. *)
+let runs_of items ~(zones : zone list) ~finished_ns =
   let running = Hashtbl.create 10 and runs = ref [] in
+  let zones = ref zones and zone_until_ns = ref min_int in
   let stop pid domain until_ns =
     match Hashtbl.find_opt running (pid, domain) with
     | None -> ()
@@ -134,7 +143,21 @@ let runs_of items ~finished_ns =
   in
   let go_on pid task domain time_ns =
     stop pid domain time_ns;
-    Hashtbl.replace running (pid, domain) ({ pid; task; domain }, time_ns)
+    if time_ns >= !zone_until_ns then
+      Hashtbl.replace running (pid, domain) ({ pid; task; domain }, time_ns)
+  in
+  let stop_all until_ns =
+    List.of_seq (Hashtbl.to_seq_keys running)
+    |> List.iter (fun (pid, domain) -> stop pid domain until_ns)
+  in
+  let rec pass time_ns =
+    match !zones with
+    | { from_ns; until_ns; _ } :: rest when from_ns <= time_ns ->
+        stop_all from_ns;
+        zone_until_ns := until_ns;
+        zones := rest;
+        pass time_ns
+    | _ -> ()
   in
   let told pid time_ns = function
     | (Trace.Suspended { task; _ } | Resumed { task; _ }) when is_operation task
@@ -146,14 +169,14 @@ let runs_of items ~finished_ns =
     | Began _ | Woken _ | Queue _ | Mark _ -> ()
   in
   let add Recorder.{ pid; time_ns; event } =
+    pass time_ns;
     match event with
     | Told event -> told pid time_ns event
     | Lost { domain; since_ns; _ } -> stop pid domain since_ns
     | Paused _ -> ()
   in
   List.iter add items;
-  let rest = List.of_seq (Hashtbl.to_seq_keys running) in
-  List.iter (fun (pid, domain) -> stop pid domain finished_ns) rest;
+  stop_all finished_ns;
   List.rev !runs
 
 (* --- Rows -------------------------------------------------------------------- *)
@@ -207,11 +230,14 @@ let kind_of name =
       String.sub name 0 i
   | Some _ | None -> name
 
+let sort_of (task : Trace.task) =
+  label (if is_known task then { task with name = kind_of task.name } else task)
+
 (* The key and the title of the task's fold. Tasks of one fold share rows. *)
 let fold_of sites ((pid, id), ((task : Trace.task), _, _)) =
   if not (is_known task) then ((pid, label task, ""), label task)
   else
-    let kind = label { task with name = kind_of task.name } ^ "s" in
+    let kind = sort_of task ^ "s" in
     match Hashtbl.find_opt sites (pid, id) with
     | Some at ->
         ((pid, kind, at), Printf.sprintf "%s of %s" kind (Filename.basename at))
@@ -283,7 +309,7 @@ let rows_of items waits runs marks =
 
 (* --- All of it ---------------------------------------------------------------- *)
 
-let make ?from_ns items =
+let make ?from_ns ?(zones = []) ?(stands_for = Hashtbl.create 0) items =
   let items =
     List.stable_sort
       (fun (a : Recorder.item) (b : Recorder.item) ->
@@ -299,8 +325,8 @@ let make ?from_ns items =
   let finished_ns =
     List.fold_left (fun last item -> Int.max last (end_of item)) begun_ns items
   in
-  let waits = waits_of items ~finished_ns
-  and runs = runs_of items ~finished_ns in
+  let waits = waits_of items ~stands_for ~finished_ns
+  and runs = runs_of items ~zones ~finished_ns in
   let queue Recorder.{ pid; time_ns; event } =
     match event with
     | Told (Trace.Queue { name; domain; length }) ->
@@ -334,6 +360,7 @@ let make ?from_ns items =
     pauses = List.filter_map pause items;
     losses = List.filter_map loss items;
     marks;
+    zones;
     from_ns = Int.max begun_ns (Option.value from_ns ~default:begun_ns);
     begun_ns;
     finished_ns;

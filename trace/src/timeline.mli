@@ -21,6 +21,9 @@ type wait = {
       (** [None] if it was not seen to end. *)
   resumed_on : int;  (** The domain. *)
   wake : wake option;  (** Of a wait that ended only. *)
+  stands_for : int;
+      (** For how many waits, this one included. It is 1 where none was left
+          out. *)
 }
 
 val outcome_text : wait -> string
@@ -31,6 +34,14 @@ type run = { by_ : actor; from_ns : int; until_ns : int }
     another task continues there, or the trace ends. *)
 
 type span = { pid : int; domain : int; from_ns : int; until_ns : int }
+
+type zone = {
+  from_ns : int;
+  until_ns : int;
+  left_out : int;  (** How many items are missing there. *)
+}
+(** A time of which only some waits are left, as examples. No runs are drawn
+    there. *)
 
 type lane = {
   row : int;
@@ -46,6 +57,7 @@ type t = {
   pauses : (span * Recorder.pause) list;
   losses : (span * int) list;  (** With their bytes. *)
   marks : (actor * int * string) list;  (** With their times. *)
+  zones : zone list;  (** In the order of time. *)
   from_ns : int;
       (** Earlier events are there only because they continue here. *)
   begun_ns : int;
@@ -67,8 +79,17 @@ val is_known : Concord.Tools.Trace.task -> bool
 
 val label : Concord.Tools.Trace.task -> string
 
-val make : ?from_ns:int -> Recorder.item list -> t
-(** In any order. *)
+val sort_of : Concord.Tools.Trace.task -> string
+(** What the task has in common with others of its sort, for example
+    ["eio, fiber"]. *)
+
+val make :
+  ?from_ns:int ->
+  ?zones:zone list ->
+  ?stands_for:(int * int, int) Hashtbl.t ->
+  Recorder.item list ->
+  t
+(** In any order. [stands_for] is by process and number of the wait. *)
 
 val row : t -> actor -> int
 
