@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # Runs variants of the tests: with an older or a newer OCaml, in bytecode, with flambda, with ThreadSanitizer, with
-# CONCORD_DEBUG=strict, with libraries that the toolchain doesn't have, or with older ones. ./dev sources this.
+# CONCORD_DEBUG=strict, with the packages as a user installs them, with libraries that the toolchain doesn't have, or with older
+# ones. ./dev sources this.
 # Needs from ./dev: top, cache, root, log, partial, maker, say, die, fail, free_mb, abandon, progress, host_apt, name_root,
 # setup, enter, dune, wait_for_dune, list_tests. Sets CONCORD_TOOLCHAIN. Sets suite, packages and size, the contents of the private root, and
 # over and alone, which determine how it is entered.
@@ -128,16 +129,13 @@ test_strict() {
   enter bash "$top/tools/strict.sh" "$top" "$@" < <(list_tests)
 }
 
-# --- As a package is compiled --------------------------------------------------------------------------------------
+# --- With installed packages -----------------------------------------------------------------------------------------
 
-# test_optimized [NAME...]. Only dune's profile dev compiles each module without knowledge of the others.
-test_optimized() {
-  local targets="@test/unit/diagnosis/runtest @test/trace/runtest"
-  [ $# = 0 ] || targets=$(targets_of "$@")
+# test_installed [NAME...]. Only dune's profile dev compiles each module without knowledge of the others.
+test_installed() {
   setup
-  # shellcheck disable=SC2086  # a list of words
-  run_tests --profile optimized --build-dir "$top/_build-optimized" $targets
-  exit
+  wait_for_dune --build-dir "$top/_build-installed"
+  enter bash "$top/tools/installed.sh" "$top" "$@" < <(list_tests)
 }
 
 # --- Flambda ---------------------------------------------------------------------------------------------------------

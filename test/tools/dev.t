@@ -191,7 +191,7 @@ Bad arguments.
   dev: watch: no test above, and no folder, is named 'test/unti' (did you mean test/unit?)
   [1]
   $ dev test --lnog
-  dev: test: unknown option '--lnog'. The options are --failed, --force, --list, --long, --compiler, --bytecode, --flambda, --peers, --oldest, --optimized, --strict and --tsan
+  dev: test: unknown option '--lnog'. The options are --failed, --force, --list, --long, --compiler, --bytecode, --flambda, --installed, --peers, --oldest, --strict and --tsan
   [1]
   $ CONCORD_LOWEST=lowest dev test --oldest
   dev: test: --oldest: CONCORD_LOWEST must name a folder of libraries that the toolchain's compiler has built (got 'lowest')

@@ -8,7 +8,6 @@ external resize : Unix.file_descr -> int -> int -> unit = "pty_resize"
 
 type t = { master : Unix.file_descr; pid : int; mutable output : string }
 
-let top = "../../trace/main.exe"
 let seconds = 20.
 
 (* The command is the first process of a session, whose terminal this is. *)
@@ -21,7 +20,7 @@ let start ?(rows = 24) ?(columns = 100) args =
       ignore (Unix.setsid () : int);
       let fd = Unix.openfile terminal [ O_RDWR ] 0 in
       List.iter (Unix.dup2 fd) [ Unix.stdin; Unix.stdout; Unix.stderr ];
-      Unix.execv top (Array.of_list ("concord-trace" :: args))
+      Unix.execvp "concord-trace" (Array.of_list ("concord-trace" :: args))
   | pid -> { master; pid; output = "" }
 
 let read t =

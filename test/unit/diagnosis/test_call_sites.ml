@@ -1,6 +1,6 @@
 (* Reports and traces name the line of the program that waits. If the library is compiled for
    release, the innermost frame of that line's call is often inlined code of the library, so
-   ./dev test --optimized runs these tests too. *)
+   ./dev test --installed runs these tests too. *)
 
 open Concord
 open Concord.Tools
