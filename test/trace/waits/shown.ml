@@ -3,13 +3,15 @@ open Concord.Private
 
 (* The innermost line of the program is the same for both. Outer lines are not, because a suspended
    task doesn't have the stack of its scheduler. *)
-let line targets lines =
-  let here =
-    match Debug_frames.of_lines lines with
-    | [] -> "a tail call"
-    | frame :: _ -> Debug_frames.to_string frame
-  in
+let whole targets ~here =
   String.concat " or " (List.sort compare targets) ^ " @ " ^ here
+
+let line targets lines =
+  whole targets
+    ~here:
+      (match Debug_frames.of_lines lines with
+      | [] -> "a tail call"
+      | frame :: _ -> Debug_frames.to_string frame)
 
 let has_line shown = not (String.ends_with ~suffix:"@ a tail call" shown)
 

@@ -97,26 +97,17 @@ let difference reported found =
   List.map (( ^ ) "missed   ") missed @ List.map (( ^ ) "invented ") invented
 
 (* A task that spins in a queue is in the queue before it waits. *)
-let until_no_difference what difference =
+let same what reported found =
   let last = ref [] in
   match
     eventually what (fun () ->
-        last := difference ();
+        last := difference (reported ()) (found ());
         !last = [])
   with
   | () -> ()
   | exception e ->
       List.iter prerr_endline !last;
       raise e
-
-let same what reported found =
-  until_no_difference what (fun () -> difference (reported ()) (found ()))
-
-let same_lists what reported found =
-  until_no_difference what (fun () ->
-      let reported = reported () and found = found () in
-      List.map (( ^ ) "missed   ") (without reported found)
-      @ List.map (( ^ ) "invented ") (without found reported))
 
 (* --- The cases of a program ------------------------------------------------------- *)
 

@@ -21,11 +21,13 @@ val targets : child -> string list
 (** The operations and names in which its tasks wait, found from outside, in
     order. *)
 
-val same_lists :
-  string -> (unit -> string list) -> (unit -> string list) -> unit
-(** Both lists are in order. They become equal within 20 s, because a task that
-    spins in a queue is in the queue before it waits. Otherwise the differences
-    are printed. *)
+val find : child -> string list
+(** Its waits, found from outside. *)
+
+val same : string -> (unit -> string list) -> (unit -> string list) -> unit
+(** [same what reported found]: both lists become equal within 20 s, because a
+    task that spins in a queue is in the queue before it waits. Otherwise the
+    differences are printed. *)
 
 val found : string -> least:int -> unit Alcotest.test_case list
 (** The command finds the waits of this program, at least so many, prepared or

@@ -37,12 +37,29 @@ let target line =
   | Some "no structure" | None -> None
   | target -> target
 
-let targets text =
-  let add (n, found) line =
+(* A wait has one target or several, and then the innermost line of the program. *)
+type entry = { tasks : int; targets : string list }
+
+let waits text =
+  let add (entry, is_here, found) line =
     match (waiting line, target line) with
-    | Some n, _ -> (n, found)
-    | None, Some target -> (n, List.init n (fun _ -> target) @ found)
-    | None, None -> (n, found)
+    | Some tasks, _ -> ({ tasks; targets = [] }, false, found)
+    | None, Some target ->
+        ({ entry with targets = target :: entry.targets }, false, found)
+    | None, None when line = "  here:" -> (entry, true, found)
+    | None, None when is_here ->
+        let line = String.trim line in
+        let here =
+          if String.starts_with ~prefix:"(no frame" line then "a tail call"
+          else line
+        in
+        let wait = Shown.whole entry.targets ~here in
+        (entry, false, List.init entry.tasks (fun _ -> wait) @ found)
+    | None, None -> (entry, false, found)
   in
-  let _, found = List.fold_left add (0, []) (last_whole text) in
+  let _, _, found =
+    List.fold_left add
+      ({ tasks = 0; targets = [] }, false, [])
+      (last_whole text)
+  in
   List.sort compare found

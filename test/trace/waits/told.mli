@@ -1,6 +1,6 @@
 (** The report that a program writes on SIGQUIT. *)
 
-val targets : string -> string list
-(** [targets text] is the operations and names in which tasks wait, in the last
-    whole report of [text], in order. An operation is there once for each task.
-    Tasks that were woken don't wait any more. *)
+val waits : string -> string list
+(** [waits text] is the waits in the last whole report of [text], as {!Shown}
+    has them, in order. A wait is there once for each task. Tasks that were
+    woken don't wait any more. *)
