@@ -20,4 +20,16 @@ let () =
         from_outside "Eio" (Cancelling.eio ~protects:true);
         from_outside "by hand" Cancelling.hand;
         cannot_cancel;
+        ( "limits, Eio",
+          let host =
+            let { Cancelling.run; fork; is_cancellation; _ } =
+              Cancelling.eio ~protects:true
+            in
+            { Limits.run; fork = Some fork; is_cancellation }
+          in
+          [
+            test "a storm" (Limits.storm host);
+            test "a storm, on another domain"
+              (Limits.storm (Limits.on_a_domain host));
+          ] );
       ])
