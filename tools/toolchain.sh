@@ -16,7 +16,7 @@ packages="ocaml ocaml-dune ocaml-findlib ocaml-odoc ocamlformat opam libeio-ocam
  libyojson-ocaml-dev libcaqti-lwt-ocaml-dev libcaqti-driver-sqlite3-ocaml-dev libcaqti-driver-postgresql-ocaml-dev
  postgresql libmtime-ocaml-dev libppxlib-ocaml-dev libunwind-dev curl wrk golang-go nodejs gnuplot-nox
  chromium dnsmasq-base python3-minimal libpython3-stdlib python3-prometheus-client redis-server graphviz git rsync
- clang"
+ clang mold"
 # The findlib names and programs that the host must have to be used as it is. The opam files name the same. Everything else
 # in the private root may be missing on the host. The tests that need it are then left out, with a message.
 host_libs="threads.posix domain-local-await domain-local-timeout iomux eio_main domainslib lwt.unix lwt_direct kcas
@@ -232,6 +232,8 @@ enter() {
     unset OCAMLPATH OCAMLFIND_CONF CAML_LD_LIBRARY_PATH OPAM_SWITCH_PREFIX OCAMLTOP_INCLUDE_PATH
     [ -z "$peers" ] || export OCAMLPATH="$peers"
     [ -z "$over" ] || export OCAMLFIND_CONF="$over/findlib.conf"
+    # Here gcc finds mold under the name ld.
+    [ ! -e "$root/usr/libexec/mold/ld" ] || export COMPILER_PATH=/usr/libexec/mold
     exec chroot "$root" bash -c "cd \"\$1\"; shift; exec \"\$@\"" dev "$here" "$@"' \
     dev "$root" "$top" "$PWD" "$peers" "$over" "$@"
 }
