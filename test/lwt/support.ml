@@ -1,6 +1,5 @@
 (* Helpers for the programs in this folder. *)
 
-open Concord
 open Concord_test_support
 open Check
 open Lwt.Syntax
@@ -18,24 +17,6 @@ let is_unwound what p =
   let* () = turns 5 in
   yes what (is_cancelled p);
   Lwt.return_unit
-
-(* [with_host host f] passes [f] a function. That function runs a job in a task of [host], on
-   another thread. *)
-let with_host host f =
-  let jobs = Mailbox.create () in
-  let rec serve () =
-    match Mailbox.take jobs with
-    | exception Mailbox.Closed -> ()
-    | job ->
-        job ();
-        serve ()
-  in
-  let join = host serve in
-  Fun.protect
-    (fun () -> f (Mailbox.add jobs))
-    ~finally:(fun () ->
-      Mailbox.close jobs;
-      join ())
 
 (* The exception must be the promise's failure, and must not be raised. *)
 let fails what expected make =

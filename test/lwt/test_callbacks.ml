@@ -12,7 +12,7 @@ let run = Concord_lwt.run
 
 let in_callback () =
   let each (name, make) =
-    let { Cases.wait; waiters; wake; kept; _ } = make () in
+    let { Waits.wait; waiters; wake; kept; _ } = make () in
     let* () = Lwt.pause () in
     raises name Concord_lwt.In_callback wait;
     int (name ^ ": withdrawn") 0 (waiters ());

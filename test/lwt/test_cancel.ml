@@ -19,7 +19,7 @@ let each_case f =
   Lwt_list.iter_s each Cases.monadic
 
 let withdrawn () =
-  each_case @@ fun name { Cases.wait; waiters; wake; kept; _ } ->
+  each_case @@ fun name { Waits.wait; waiters; wake; kept; _ } ->
   let p = wait () in
   int (name ^ ": one waits") 1 (waiters ());
   Lwt.cancel p;
@@ -31,7 +31,7 @@ let withdrawn () =
 
 (* The waiter behind a cancelled one is served. *)
 let next_in_turn () =
-  each_case @@ fun name { Cases.wait; waiters; wake; _ } ->
+  each_case @@ fun name { Waits.wait; waiters; wake; _ } ->
   match name with
   | _ when String.starts_with ~prefix:"Barrier.await" name -> Lwt.return_unit
   | "Condition.wait" | "Lazy.force, computing" | "Lazy.force_val, computing" ->
@@ -72,7 +72,7 @@ let shown = function
   | Performed -> "performed"
 
 let resumed_before () =
-  each_case @@ fun name { Cases.wait; wake; waiters; kept; _ } ->
+  each_case @@ fun name { Waits.wait; wake; waiters; kept; _ } ->
   let p = wait () in
   wake ();
   Lwt.cancel p;

@@ -2,6 +2,7 @@
 
 open Concord
 open Concord_test_support
+open Concord_test_hosts
 open Check
 open Lwt.Syntax
 open Support
@@ -22,11 +23,9 @@ let until what condition =
 
 let key : int Lwt.key = Lwt.new_key ()
 
-(* Only the task is suspended. A sibling task, which its own wait wakes, and callbacks
-   continue. *)
-let each_suspends_its_task wake_from () =
+let storage () =
   let each (name, make) =
-    let { Cases.wait; waiters; wake; _ } = make () in
+    let { Waits.wait; waiters; wake; _ } = make () in
     let lwt = Thread.id (Thread.self ()) in
     let p =
       Lwt_direct.spawn (fun () ->
@@ -36,23 +35,12 @@ let each_suspends_its_task wake_from () =
           int (name ^ ": the thread") lwt (Thread.id (Thread.self ()));
           ok)
     in
-    let box = Mvar.create_empty () in
-    let sibling = Lwt_direct.spawn (fun () -> Mvar.take box) in
     let* () = until (name ^ " waits") (fun () -> waiters () = 1) in
-    let* () = until "its sibling waits" (fun () -> Mvar.waiters box = 1) in
-    Mvar.put box 7;
-    let* v = sibling in
-    int (name ^ ": a sibling continues") 7 v;
-    yes (name ^ ": it waits") (Lwt.state p = Lwt.Sleep);
-    wake_from wake;
+    wake ();
     let+ ok = p in
-    yes (name ^ ": its value") ok;
-    int (name ^ ": no waiter is left") 0 (waiters ())
+    yes (name ^ ": its value") ok
   in
   run (fun () -> Lwt_list.iter_s each Cases.direct)
-
-let here wake = wake ()
-let there wake = Check.in_domain wake
 
 let kcas () =
   run @@ fun () ->
@@ -72,20 +60,6 @@ let kcas () =
   Check.in_domain (fun () -> Kcas.Loc.set loc 3);
   let+ v = p in
   int "the value" 3 v
-
-let order () =
-  traced [ "0"; "1"; "2"; "3" ] @@ fun say ->
-  run @@ fun () ->
-  let box = Mvar.create_empty () in
-  let take _ =
-    Lwt_direct.spawn (fun () -> say (string_of_int (Mvar.take box)))
-  in
-  let all = List.init 4 take in
-  let* () = until "all wait" (fun () -> Mvar.waiters box = 4) in
-  let put =
-    Lwt_direct.spawn (fun () -> List.iter (Mvar.put box) [ 0; 1; 2; 3 ])
-  in
-  Lwt.join (put :: all)
 
 (* A task fulfils the last promise, and then the loop must not sleep again. If it did, it would
    sleep for almost a minute, after which the watchdog kills this test. *)
@@ -194,12 +168,13 @@ let around_eio () =
 let () =
   Check.run "Concord_lwt, direct style"
     [
+      Wait_cases.on (Lwt_hosts.lwt_direct run);
+      (* [Test_cancel] has what a cancelled promise does. *)
+      Wait_cases.on { (Lwt_hosts.promises run) with cancel = None };
       ( "Lwt_direct",
         [
-          test "each suspends its task only" (each_suspends_its_task here);
-          test "and is woken by a domain" (each_suspends_its_task there);
+          test "each keeps the task's storage" storage;
           test "Kcas" kcas;
-          test "waiters are served in order" order;
           test "that ends the last promise" last_promise;
           test "both styles" mixed;
         ] );

@@ -3,6 +3,7 @@
 
 open Concord
 open Concord_test_support
+open Concord_test_hosts
 open Check
 open Lwt.Syntax
 open Support
@@ -11,28 +12,13 @@ let run = Concord_lwt.run
 
 (* --- Who wakes ------------------------------------------------------------ *)
 
-let domainslib f =
-  let module Task = Domainslib.Task in
-  let pool = Task.setup_pool ~num_domains:0 () in
-  Task.run pool f;
-  Task.teardown_pool pool
-
-let foreign =
-  [
-    ("a thread", Check.thread);
-    ("a domain", Check.domain);
-    ("Fifo", fun f -> Check.domain (fun () -> Concord_fifo.run f));
-    ("Eio", fun f -> Check.domain (fun () -> Eio_main.run (fun _ -> f ())));
-    ("Domainslib", fun f -> Check.domain (fun () -> domainslib f));
-  ]
-
 let thread () = Thread.id (Thread.self ())
 
 (* One case that a job wakes. The code after the wait runs in this thread, and not inside the
    call of [wake]. *)
 let wait_and_wake start (name, make) () =
   let lwt = thread () in
-  let { Cases.wait; waiters; wake; _ } = make () in
+  let { Waits.wait; waiters; wake; _ } = make () in
   int (name ^ ": no task waits") 0 (waiters ());
   let p = wait () in
   yes (name ^ ": it waits") (sleeps p);
@@ -44,7 +30,7 @@ let wait_and_wake start (name, make) () =
   int (name ^ ": no waiter is left") 0 (waiters ())
 
 let by_foreign host () =
-  with_host host @@ fun start ->
+  Waking.with_jobs host @@ fun start ->
   run (fun () ->
       Lwt_list.iter_s (fun case -> wait_and_wake start case ()) Cases.monadic)
 
@@ -65,14 +51,14 @@ let by_lwt () =
 
 (* The same under Lwt's own loop. *)
 let by_foreign_in_lwt_main () =
-  with_host Check.domain @@ fun start ->
+  Waking.with_jobs Check.domain @@ fun start ->
   Lwt_main.run
     (Lwt_list.iter_s (fun case -> wait_and_wake start case ()) Cases.monadic)
 
 (* An operation that doesn't have to wait returns its value at once. *)
 let at_once () =
   let each (name, make) =
-    let { Cases.wait; wake; waiters; remembers; _ } = make () in
+    let { Waits.wait; wake; waiters; remembers; _ } = make () in
     if remembers then begin
       wake ();
       let p = wait () in
@@ -130,7 +116,7 @@ let order_of_wakes () =
 let woken =
   List.map
     (fun (name, host) -> test ("each is woken by " ^ name) (by_foreign host))
-    foreign
+    (Waking.starts @ [ ("Domainslib", Waking.by Domainslib_hosts.pool) ])
 
 let () =
   Check.run "Concord_lwt, operations"

@@ -3,6 +3,7 @@
 open Concord
 open Concord.Tools
 open Concord_test_support
+open Concord_test_hosts
 open Check
 open Lwt.Syntax
 
@@ -24,7 +25,7 @@ let refused what =
 
 let each_operation () =
   let each (name, make) =
-    let { Cases.wait; waiters; wake; kept; _ } = make () in
+    let { Waits.wait; waiters; wake; kept; _ } = make () in
     let* () = Lwt.pause () in
     raises name Concord_lwt.In_callback wait;
     int (name ^ ": withdrawn") 0 (waiters ());
@@ -206,25 +207,6 @@ let outermost () =
 
 (* --- Tasks ---------------------------------------------------------------- *)
 
-(* Each operation waits as in any task, and another domain wakes it. Other tasks continue. *)
-let tasks () =
-  let each (name, make) =
-    let { Cases.wait; waiters; wake; _ } = make () in
-    let task = Lwt_direct.spawn wait in
-    let rec until deadline condition =
-      if condition () then Lwt.return_unit
-      else if Unix.gettimeofday () > deadline then
-        Alcotest.fail (name ^ ": it never waits")
-      else Lwt.bind (Lwt.pause ()) (fun () -> until deadline condition)
-    in
-    let* () = until (Unix.gettimeofday () +. 20.) (fun () -> waiters () = 1) in
-    yes (name ^ ": it waits") (Lwt.state task = Lwt.Sleep);
-    in_domain wake;
-    let+ ok = task in
-    yes (name ^ ": its value") ok
-  in
-  plain (fun () -> Lwt_list.iter_s each Cases.direct)
-
 (* This happens in the very first turn, and nothing else wakes the loop. *)
 let first_task () =
   let start = Unix.gettimeofday () in
@@ -343,9 +325,9 @@ let () =
         [
           test "the first of the program" first_task;
           test "that ends the last promise" last_promise;
-          test "each operation" tasks;
           test "failures" failures;
         ] );
+      Wait_cases.on Lwt_hosts.(lwt_direct lwt_main);
       ( "elsewhere",
         [
           test "a thread waits before and after" outside;

@@ -13,10 +13,10 @@ let run = Concord_lwt.run
 let key : int Lwt.key = Lwt.new_key ()
 
 let storage () =
-  with_host Check.domain @@ fun start ->
+  Concord_test_hosts.Waking.with_jobs Check.domain @@ fun start ->
   run @@ fun () ->
   let each (name, make) =
-    let { Cases.wait; wake; _ } = make () in
+    let { Waits.wait; wake; _ } = make () in
     let other () = yes (name ^ ": outside") (Lwt.get key = None) in
     let p =
       Lwt.with_value key (Some 1) (fun () ->

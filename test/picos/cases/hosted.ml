@@ -29,6 +29,16 @@ let one_by_one (s : Schedulers.t) =
     Lazy_policies.suite (s.name ^ ", lazy, cancelled") (cancelling s);
   ]
 
+let waits (s : Schedulers.t) =
+  Wait_cases.on (Ready_cases.of_cancelling s.name (cancelling s))
+
+let in_eio =
+  {
+    name = "as_fiber in Eio";
+    run = (fun f -> Eio_main.run (fun _ -> Concord_picos.as_fiber f));
+  }
+
 let suites =
   List.concat_map anywhere (all @ [ registered fifo; registered multififo ])
   @ List.concat_map one_by_one [ fifo; registered fifo ]
+  @ List.map waits (all @ [ registered fifo; in_eio ])

@@ -12,51 +12,6 @@ let has_waiter m =
 let is_set what promise =
   eventually ~pause:Fiber.yield what (fun () -> Promise.is_resolved promise)
 
-(* Takes, and returns how that ended. *)
-let taker m =
-  let ended = Promise.create () in
-  let cancel =
-    spawn (fun () ->
-        Promise.fill ended
-          (match Mvar.take m with v -> Ok v | exception e -> Error e))
-  in
-  has_waiter m;
-  (cancel, ended)
-
-let others_go_on s () =
-  s.run @@ fun () ->
-  let m = Mvar.create_empty () in
-  let _, ended = taker m in
-  let put () = Mvar.put m 1 in
-  let _cancel : unit -> unit = spawn put in
-  yes "taken" (Promise.await ended = Ok 1)
-
-let cancelled s () =
-  s.run @@ fun () ->
-  let m = Mvar.create_empty () in
-  let cancel, ended = taker m in
-  cancel ();
-  yes "cancelled" (Promise.await ended = Error Ended);
-  int "no task waits" 0 (Mvar.waiters m);
-  let _, ended = taker m in
-  Mvar.put m 2;
-  yes "the next one takes" (Promise.await ended = Ok 2)
-
-(* Both happen before the fiber's turn. *)
-let decided_at_once () =
-  fifo.run @@ fun () ->
-  let m = Mvar.create_empty () in
-  let cancel, ended = taker m in
-  cancel ();
-  Mvar.put m 1;
-  yes "cancelled" (Promise.await ended = Error Ended);
-  yes "it is there" (Mvar.try_take m = Some 1);
-  let cancel, ended = taker m in
-  Mvar.put m 2;
-  cancel ();
-  yes "taken" (Promise.await ended = Ok 2);
-  yes "nothing is left" (Mvar.is_empty m)
-
 (* A fiber is cancelled while it computes a lazy value. See doc/picos.mld. [again] is the
    number of computations after another fiber has forced the value. *)
 let cancelled_lazy from_fun force ~again () =
@@ -305,21 +260,12 @@ let promises () =
   Promise.fail p Told;
   raises "failure" Told (fun () -> Computation.peek_exn c)
 
-let timeouts s () =
-  s.run @@ fun () ->
-  let m : unit Mvar.t = Mvar.create_empty () in
-  yes "too late" (Event.sync_before 0.005 (Mvar.take_evt m) = None);
-  int "no task waits" 0 (Mvar.waiters m)
-
 let on (s : Schedulers.t) =
   ( "waits: " ^ s.name,
     [
-      test "others continue" (others_go_on s);
-      test "cancelled" (cancelled s);
       test "a computation of several fibers" (shared_computation s);
       test "the computation returns" (computation_returns s);
       test "forbidden" (forbidden s);
-      test "a timeout" (timeouts s);
       test "a scope, in parallel" (parallel s);
       test "a scope of a fiber that is cancelled"
         (scope_of_cancelled ~forbid:false s);
@@ -333,7 +279,6 @@ let suites =
       ("a lazy value whose fiber is cancelled", lazies);
       ( "waits",
         [
-          test "decided when it is cancelled" decided_at_once;
           test "Domain_local_await" local_await;
           test "cancelled in block" cancelled_in_block;
           test "effects of a wait that ends at once" effects;

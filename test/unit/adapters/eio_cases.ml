@@ -18,67 +18,11 @@ let cancelled ~waits f =
   Eio.Fiber.first f (fun () ->
       eventually ~pause:Eio.Fiber.yield "it waits" waits)
 
-let await () =
-  traced [ "one waits"; "the other fills"; "got 5" ] @@ fun say ->
-  let p = Promise.create () in
-  both
-    (fun () ->
-      say "one waits";
-      say (Printf.sprintf "got %d" (Promise.await p)))
-    (fun () ->
-      say "the other fills";
-      Promise.fill p 5)
-
-let in_order () =
-  traced [ "put"; "a took 1"; "b took 2" ] @@ fun say ->
-  let box = Mvar.create_empty () in
-  let take name () = say (Printf.sprintf "%s took %d" name (Mvar.take box)) in
-  Eio.Fiber.all
-    [
-      take "a";
-      take "b";
-      (fun () ->
-        List.iter (Mvar.put box) [ 1; 2 ];
-        say "put");
-    ]
-
 let backtrace () =
   let p = Promise.create () in
   both
     (fun () -> raises_at "culprit" (fun () -> Promise.await p))
     (fun () -> try culprit () with e -> Promise.fail p e)
-
-let from_a_domain () =
-  let p = Promise.create () in
-  let domain =
-    Domain.spawn (fun () ->
-        eventually "it waits" (fun () -> Promise.waiters p = 1);
-        Promise.fill p 7)
-  in
-  int "value" 7 (Promise.await p);
-  Domain.join domain
-
-let cancelled_await () =
-  let p = Promise.create () in
-  cancelled ~waits:(fun () -> Promise.waiters p = 1) (fun () -> Promise.await p);
-  int "withdrawn" 0 (Promise.waiters p);
-  Promise.fill p ()
-
-let cancelled_take () =
-  let box = Mvar.create_empty () in
-  cancelled
-    ~waits:(fun () -> Mvar.waiters box = 1)
-    (fun () -> ignore (Mvar.take box : int));
-  int "withdrawn" 0 (Mvar.waiters box);
-  Mvar.put box 1;
-  yes "the value stays" (Mvar.try_take box = Some 1)
-
-let cancelled_put () =
-  let box = Mvar.create 1 in
-  cancelled ~waits:(fun () -> Mvar.waiters box = 1) (fun () -> Mvar.put box 2);
-  int "withdrawn" 0 (Mvar.waiters box);
-  int "the stored value" 1 (Mvar.take box);
-  yes "not the other" (Mvar.is_empty box)
 
 (* The fiber is resumed first and cancelled afterwards in the same turn of the loop, so it
    keeps its value. *)
@@ -285,18 +229,12 @@ let after_the_loop_has_ended () =
 
 let waiting =
   [
-    test "await suspends the fiber only" (main await);
-    test "fibers are served in order" (main in_order);
     test "a failure keeps its backtrace" (main backtrace);
-    test "a domain resumes a fiber" (main from_a_domain);
     test "the contract of Suspend" (main suspend_contract);
   ]
 
 let cancellation =
   [
-    test "of await: withdrawn" (main cancelled_await);
-    test "of take: withdrawn, the value stays" (main cancelled_take);
-    test "of put: withdrawn, the box is unchanged" (main cancelled_put);
     test "resumed, then cancelled: has its value" (main resumed_then_cancelled);
     test "cancelled, then put: the value is not lost"
       (main (fun () -> ignore (cancelled_then_resumed () : int)));

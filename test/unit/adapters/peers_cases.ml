@@ -52,61 +52,7 @@ let makers =
 
 let places () = List.map (fun (_, make) -> make ()) makers
 
-(* Makes one test for each of them. *)
-let each run f =
-  let case (name, make) = test name (fun () -> run (fun () -> f (make ()))) in
-  List.map case makers
-
 (* --- In fibers --------------------------------------------------------------- *)
-
-(* Picos's operations raise [Effect.Unhandled] in a fiber. *)
-let wait_in_a_fiber { wait; wake; waiters; _ } =
-  let served = ref [] in
-  let fiber name () =
-    wait ();
-    served := name :: !served
-  in
-  Eio.Fiber.all
-    [
-      fiber "a";
-      fiber "b";
-      (fun () ->
-        int "both wait" 2 (waiters ());
-        served := "waits" :: !served;
-        wake ();
-        eventually ~pause:Eio.Fiber.yield "a continues" (fun () ->
-            List.length !served = 2);
-        int "the other waits" 1 (waiters ());
-        wake ());
-    ];
-  strings "in order" [ "waits"; "a"; "b" ] (List.rev !served)
-
-(* Picos's mutex passes the lock on to the cancelled fiber, which has left. With [at_once],
-   the fiber counts as cancelled before it unwinds, as it does with concord-eio. *)
-let cancelled_in_a_fiber ~at_once { wait; wake; waiters; _ } =
-  let cancelled = ref false and served = ref false in
-  let cancel = ref ignore in
-  Eio.Fiber.all
-    [
-      (fun () ->
-        try
-          Eio.Cancel.sub (fun context ->
-              (cancel := fun () -> Eio.Cancel.cancel context Boom);
-              wait ())
-        with Eio.Cancel.Cancelled Boom -> cancelled := true);
-      (fun () ->
-        wait ();
-        served := true);
-      (fun () ->
-        int "both wait" 2 (waiters ());
-        !cancel ();
-        if not at_once then
-          eventually ~pause:Eio.Fiber.yield "it unwinds" (fun () -> !cancelled);
-        wake ());
-    ];
-  yes "cancelled" !cancelled;
-  yes "the next one is served" !served;
-  int "no task waits" 0 (waiters ())
 
 (* Eio's mutex cannot be shared like this (eio#512). A mutex that tasks of Domainslib share
    too is in [Test_peers]. *)
@@ -269,11 +215,8 @@ let woken_from where () =
           List.iter (fun p -> int p.name 0 (p.waiters ())) places);
       ])
 
-let suites ~linked =
+let suites =
   [
-    ("each operation suspends the fiber only", each in_eio wait_in_a_fiber);
-    ( "a cancelled fiber is passed over",
-      each in_eio (cancelled_in_a_fiber ~at_once:linked) );
     ( "in Eio fibers",
       [
         test "a mutex is shared with threads and domains"

@@ -20,4 +20,8 @@ let is_unknown () =
 
 let () =
   run "Eio, whose handler is unknown"
-    (Eio_cases.suites @ [ ("stub", [ test "gives no answer" is_unknown ]) ])
+    (Eio_cases.suites
+    @ [
+        Concord_test_hosts.Wait_cases.on Eio_hosts.fibers;
+        ("stub", [ test "gives no answer" is_unknown ]);
+      ])

@@ -17,6 +17,9 @@ let in_pool f =
   Fun.protect ~finally:(fun () -> Task.teardown_pool pool) @@ fun () ->
   Task.run pool (fun () -> f pool)
 
+let each f =
+  List.map (fun (name, make) -> test name (fun () -> f (make ()))) makers
+
 let wait_in_a_task { wait; wake; waiters; _ } =
   in_pool @@ fun pool ->
   let started = Latch.create 2 and served = Atomic.make 0 in
@@ -189,14 +192,11 @@ let no_bias () =
   if taken < 340 || taken > 660 then
     Alcotest.failf "one was chosen %d times of 1000" taken
 
-let linked = true
-
 let () =
   run "Better than its peers"
-    (Peers_cases.suites ~linked
+    (Peers_cases.suites
     @ [
-        ( "each operation suspends Domainslib's task only",
-          each (fun f -> f ()) wait_in_a_task );
+        ("each operation suspends Domainslib's task only", each wait_in_a_task);
         ( "in Domainslib's tasks",
           [
             test "a mutex is shared with fibers and tasks of Fifo"
