@@ -257,6 +257,62 @@ let lost () =
      ended)"
     (List.hd (lines shown))
 
+(* 5,000 requests a second, and each is a task that waits once and is forgotten soon. Each wakes the next one,
+   and one of them waits in each structure. *)
+let requests () =
+  let model = Top_model.create () in
+  let per_second = 5_000 and seconds = 6 in
+  for i = 1 to seconds * per_second do
+    let at = i * 1_000 / per_second in
+    List.iter (Top_model.add model)
+      [
+        suspends at i i;
+        wakes at i (i + 1);
+        resumes at i i;
+        suspends at ~structure:(Printf.sprintf "part %d" (i mod 5_000)) (-i) 0;
+        wakes at (-i) 1;
+        resumes at (-i) 0;
+      ];
+    if i mod per_second = 0 then
+      ignore (Top_model.snapshot model ~now_ns:(ms at) : Top_model.snapshot)
+  done;
+  let snapshot = Top_model.snapshot model ~now_ns:(ms (seconds * 1_000)) in
+  let number = List.length snapshot.tasks in
+  Check.yes (Printf.sprintf "%d tasks" number) (number <= 20_000);
+  Check.int "structures" 5_001 (List.length snapshot.places);
+  let lock =
+    { Top_model.operation = "Mutex.lock"; structure = "lock"; line = "" }
+  in
+  let sum counts = List.fold_left (fun n (_, m) -> n + m) 0 counts in
+  let wakers = Top_model.wakers model lock in
+  Check.int "1,000 wakers, and the others" 1_001 (List.length wakers);
+  Check.int "none is lost" (seconds * per_second) (sum wakers);
+  let places = Top_model.waits_of model { pid = 1; id = 0 } in
+  Check.int "1,000 places, and the others" 1_001 (List.length places);
+  Check.int "none is lost" (seconds * per_second) (sum places);
+  let words = Check.words model in
+  Check.yes (Printf.sprintf "%d words" words) (words < 3_000_000)
+
+(* What isn't shown isn't made a text. *)
+let many_tasks () =
+  let n = 20_000 in
+  let items =
+    List.init n (fun i ->
+        suspends 1 ~structure:(Printf.sprintf "structure %d" (i mod 2_000)) i i)
+  in
+  let ((_, snapshot) as shown) = at_1_s items in
+  Check.int "all" n (List.length snapshot.tasks);
+  let view = press [ Character 't' ] shown in
+  let allocated f =
+    let before = Gc.allocated_bytes () in
+    f ();
+    (Gc.allocated_bytes () -. before) /. float n
+  in
+  let bytes =
+    allocated (fun () -> ignore (lines ~view ~rows:50 shown : string list))
+  in
+  Check.yes (Printf.sprintf "%.0f bytes for each task" bytes) (bytes < 600.)
+
 let () =
   let test = Check.test in
   Check.run "top: view"
@@ -269,6 +325,10 @@ let () =
           test "details" details;
           test "any order of events" any_order;
           test "lost events" lost;
+        ] );
+      ( "much",
+        [
+          test "a task for each request" requests; test "many tasks" many_tasks;
         ] );
       ("keys", [ test "keys" keys; test "sizes" sizes ]);
     ]

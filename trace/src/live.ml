@@ -191,9 +191,15 @@ let add t Recorder.{ pid; time_ns; event } =
 (* Finished tasks and waits are kept while late events about them may still be read. Most hosts
    don't say when a task ends, so a task that doesn't wait is forgotten after a minute. *)
 let late_ns = 3_000_000_000
-let idle_ns = 60_000_000_000
+
+(* If a server has a task for each request, those of a minute would be too many. *)
+let most_states = 50_000
+
+let idle_ns t =
+  if Hashtbl.length t.states > most_states then late_ns else 60_000_000_000
 
 let forget t =
+  let idle_ns = idle_ns t in
   let is_older ns than_ns = ns < t.newest_ns - than_ns in
   let keep_state key state =
     match state with
@@ -220,25 +226,42 @@ let forget t =
 
 let unseen_ends t = t.unseen_ends + Hashtbl.length t.superseded
 let of_table table = List.of_seq (Hashtbl.to_seq table)
-
-(* The waits that certainly continue, and those whose ends may have been lost. In both lists the
-   longest is first. *)
-let waits t =
-  Hashtbl.to_seq_values t.states
-  |> Seq.filter_map (fun state -> state.wait)
-  |> List.of_seq
-  |> List.sort (fun a b -> Int.compare a.since_ns b.since_ns)
-  |> List.partition (is_sure t)
-
 let key_of wait = (host_of wait.task, wait.domain)
+let most_waits = 5
 
-let count_by_group waits =
-  let counts = Hashtbl.create 10 in
-  let count key = Option.value (Hashtbl.find_opt counts key) ~default:0 in
-  List.iter
-    (fun wait -> Hashtbl.replace counts (key_of wait) (1 + count (key_of wait)))
-    waits;
-  count
+(* Of the waits that certainly continue, or of those whose ends may have been lost. *)
+type waits = {
+  mutable number : int;
+  by_group : (string * int, int) Hashtbl.t;
+  mutable longest : wait list;  (** The first [most_waits], longest first. *)
+}
+
+let rec insert wait = function
+  | first :: rest when first.since_ns <= wait.since_ns ->
+      first :: insert wait rest
+  | shorter -> wait :: shorter
+
+let count waits wait =
+  let key = key_of wait in
+  let before = Option.value (Hashtbl.find_opt waits.by_group key) ~default:0 in
+  Hashtbl.replace waits.by_group key (before + 1);
+  waits.number <- waits.number + 1;
+  waits.longest <-
+    List.filteri (fun i _ -> i < most_waits) (insert wait waits.longest)
+
+let waits t =
+  let none () = { number = 0; by_group = Hashtbl.create 10; longest = [] } in
+  let sure = none () and unsure = none () in
+  Hashtbl.iter
+    (fun _ { wait; _ } ->
+      Option.iter
+        (fun wait -> count (if is_sure t wait then sure else unsure) wait)
+        wait)
+    t.states;
+  (sure, unsure)
+
+let in_group waits key =
+  Option.value (Hashtbl.find_opt waits.by_group key) ~default:0
 
 let wait_text ~now_ns ~is_sure { task; operation; structure; at; since_ns; _ } =
   Printf.sprintf "%8.2f s%c %-28s %-20s %s%s"
@@ -267,19 +290,17 @@ let from_the_start t =
 
 let suspended group = group.suspended - group.shown_suspended
 let resumed group = group.resumed - group.shown_resumed
-let most_waits = 5
 let compare_keys (a, _) (b, _) = compare a b
 
 let longest sure unsure =
-  List.map (fun wait -> (true, wait)) sure
-  @ List.map (fun wait -> (false, wait)) unsure
+  List.map (fun wait -> (true, wait)) sure.longest
+  @ List.map (fun wait -> (false, wait)) unsure.longest
   |> List.filteri (fun i _ -> i < most_waits)
 
 (* These lines say which numbers of the table aren't exact, because events were lost. *)
 let warnings t unsure =
   let line n text = if n = 0 then [] else [ Printf.sprintf text n ] in
-  line (List.length unsure)
-    "  ?: %d may have ended, because events were lost later"
+  line unsure.number "  ?: %d may have ended, because events were lost later"
   @ line
       (if Hashtbl.length t.lost_until = 0 then 0 else unseen_ends t)
       "  waits whose ends were lost: %d"
@@ -298,19 +319,19 @@ let table ?(at_most = max_int) t ~now_ns ~since =
       (fun width ((host, _), _) -> Int.max width (String.length host))
       16 shown
   in
-  let waiting = count_by_group sure and may_wait = count_by_group unsure in
   let row (((host, domain) as key), group) =
     Printf.sprintf "  %-*s %6d %7d %8d %12.1f %12.1f%s" width host domain
       (Hashtbl.length group.tasks)
-      (waiting key)
+      (in_group sure key)
       (per_second (suspended group) since)
       (per_second (resumed group) since)
-      (if List.is_empty unsure then "" else Printf.sprintf " %9d" (may_wait key))
+      (if unsure.number = 0 then ""
+       else Printf.sprintf " %9d" (in_group unsure key))
   in
   let head =
     Printf.sprintf "  %-*s %6s %7s %8s %12s %12s%s" width "host" "domain"
       "tasks" "waiting" "suspended/s" "resumed/s"
-      (if List.is_empty unsure then "" else "  waiting?")
+      (if unsure.number = 0 then "" else "  waiting?")
   and others =
     match List.length all - List.length shown with
     | 0 -> []
@@ -327,9 +348,8 @@ let line t ~now_ns ~since =
   let suspended = sum suspended and resumed = sum resumed in
   let sure, unsure = waits t in
   reset t;
-  Printf.sprintf "%d waiting%s, %.1f suspended/s, %.1f resumed/s%s"
-    (List.length sure)
-    (match List.length unsure with
+  Printf.sprintf "%d waiting%s, %.1f suspended/s, %.1f resumed/s%s" sure.number
+    (match unsure.number with
     | 0 -> ""
     | n -> Printf.sprintf " (and perhaps %d more, because events were lost)" n)
     (per_second suspended since)

@@ -12,12 +12,20 @@ type at_place = {
   mutable holds : int;
   mutable held_ns : int;
   mutable place_seen_ns : int;
+  mutable longest_since_ns : int;  (** For {!snapshot}. *)
   wakers_ : (string, int) Hashtbl.t;
 }
+
+module Places = Map.Make (struct
+  type t = place
+
+  let compare = compare
+end)
 
 type wait = {
   of_task : task;
   in_ : place;
+  at_ : at_place;  (** Of [in_]. *)
   since_ns : int;
   mutable woken_ns : int option;
 }
@@ -33,7 +41,8 @@ type of_task = {
   mutable woke_ : int;
   mutable waited_ns : int;  (** Of waits that have ended in the window. *)
   mutable task_seen_ns : int;
-  places_ : (place, int) Hashtbl.t;
+  mutable places_ : int Places.t;
+  mutable number_of_places : int;
 }
 
 (* The rings of the domains are read one after the other. So a wait's end may be read before its
@@ -103,9 +112,34 @@ let found table key make =
       Hashtbl.replace table key value;
       value
 
-let count table key =
-  let before = Option.value (Hashtbl.find_opt table key) ~default:0 in
-  Hashtbl.replace table key (before + 1)
+(* A server may have a task for each request, and each may wake others at one place, or wait at
+   many places. *)
+let most_counted = 1_000
+let others = "others"
+
+let count_waker table name =
+  let name =
+    if Hashtbl.mem table name || Hashtbl.length table < most_counted then name
+    else others
+  in
+  let before = Option.value (Hashtbl.find_opt table name) ~default:0 in
+  Hashtbl.replace table name (before + 1)
+
+let count_place of_task place =
+  let place =
+    if
+      of_task.number_of_places < most_counted
+      || Places.mem place of_task.places_
+    then place
+    else { operation = others; structure = ""; line = "" }
+  in
+  let add = function
+    | Some n -> Some (n + 1)
+    | None ->
+        of_task.number_of_places <- of_task.number_of_places + 1;
+        Some 1
+  in
+  of_task.places_ <- Places.update place add of_task.places_
 
 let at_place (t : t) place =
   found t.places place (fun () ->
@@ -117,6 +151,7 @@ let at_place (t : t) place =
         holds = 0;
         held_ns = 0;
         place_seen_ns = 0;
+        longest_since_ns = max_int;
         wakers_ = Hashtbl.create 4;
       })
 
@@ -132,7 +167,8 @@ let of_task (t : t) task ~ns =
         woke_ = 0;
         waited_ns = 0;
         task_seen_ns = ns;
-        places_ = Hashtbl.create 4;
+        places_ = Places.empty;
+        number_of_places = 0;
       })
 
 let seen t pid ({ id; _ } as told : Trace.task) ~domain ~ns =
@@ -154,16 +190,15 @@ let is_current of_task wait =
 let forget_wait t key wait =
   if Hashtbl.mem t.waits key then begin
     Hashtbl.remove t.waits key;
-    let place = at_place t wait.in_ in
-    place.waiting_now <- place.waiting_now - 1
+    wait.at_.waiting_now <- wait.at_.waiting_now - 1
   end
 
-let woken t wait ~by ~by_task ~ns =
-  let place = at_place t wait.in_ in
+let woken (t : t) wait ~by ~by_task ~ns =
+  let place = wait.at_ in
   wait.woken_ns <- Some ns;
   place.woken_ <- place.woken_ + 1;
   place.place_seen_ns <- ns;
-  count place.wakers_ by;
+  count_waker place.wakers_ by;
   match Hashtbl.find_opt t.tasks by_task with
   | None -> ()
   | Some waker -> (
@@ -182,9 +217,9 @@ let may_hold of_task in_ ~ns =
     (in_, ns) :: List.remove_assoc in_ of_task.holds_since
     |> List.filteri (fun i _ -> i < most_held)
 
-let ended t key wait of_task ~ns =
+let ended (t : t) key wait of_task ~ns =
   forget_wait t key wait;
-  let place = at_place t wait.in_ in
+  let place = wait.at_ in
   place.ended <- place.ended + 1;
   place.ended_ns <- place.ended_ns + Int.max 0 (ns - wait.since_ns);
   place.place_seen_ns <- ns;
@@ -199,10 +234,12 @@ let ended t key wait of_task ~ns =
   end
 
 let suspended t key task of_task in_ ~ns =
-  let wait = { of_task = task; in_; since_ns = ns; woken_ns = None } in
   let place = at_place t in_ in
+  let wait =
+    { of_task = task; in_; at_ = place; since_ns = ns; woken_ns = None }
+  in
   place.place_seen_ns <- ns;
-  count of_task.places_ in_;
+  count_place of_task in_;
   Hashtbl.replace t.waits key wait;
   place.waiting_now <- place.waiting_now + 1;
   of_task.wait_ <- Some wait;
@@ -263,7 +300,13 @@ let add t { Recorder.pid; time_ns; event } =
 (* --- Snapshots --------------------------------------------------------------------- *)
 
 let late_ns = 3_000_000_000
-let idle_ns = 60_000_000_000
+
+(* If a server has a task for each request, those of a minute would be too many. *)
+let most_idle = 20_000
+
+let idle_ns (t : t) =
+  if Hashtbl.length t.tasks - Hashtbl.length t.waits > most_idle then late_ns
+  else 60_000_000_000
 
 (* If a task does something later, or has ended, its wait is over, although the end was lost. *)
 let is_stale (t : t) wait =
@@ -272,6 +315,7 @@ let is_stale (t : t) wait =
   | Some of_task -> not (is_current of_task wait)
 
 let forget (t : t) =
+  let idle_ns = idle_ns t in
   let is_older ns than_ns = ns < t.newest_ns - than_ns in
   let stale =
     Hashtbl.fold
@@ -311,14 +355,11 @@ let snapshot (t : t) ~now_ns =
   let window_ns = Int.max 1 (now_ns - t.window_ns) in
   let window = seconds window_ns in
   let since ns = seconds (Int.max 0 (now_ns - ns)) in
-  let longest = Hashtbl.create 16 in
   let unsure = ref 0 in
   Hashtbl.iter
     (fun (pid, _) wait ->
-      let first =
-        Option.value (Hashtbl.find_opt longest wait.in_) ~default:max_int
-      in
-      Hashtbl.replace longest wait.in_ (Int.min first wait.since_ns);
+      wait.at_.longest_since_ns <-
+        Int.min wait.at_.longest_since_ns wait.since_ns;
       match Hashtbl.find_opt t.lost_until pid with
       | Some lost_ns when wait.since_ns < lost_ns -> incr unsure
       | Some _ | None -> ())
@@ -328,7 +369,7 @@ let snapshot (t : t) ~now_ns =
       place;
       waiting = at.waiting_now;
       longest =
-        Option.fold ~none:0. ~some:since (Hashtbl.find_opt longest place);
+        (if at.longest_since_ns = max_int then 0. else since at.longest_since_ns);
       wakes = rate at.woken_ window;
       wait = mean at.ended_ns at.ended;
       hold = mean at.held_ns at.holds;
@@ -364,7 +405,8 @@ let snapshot (t : t) ~now_ns =
       at.ended <- 0;
       at.ended_ns <- 0;
       at.holds <- 0;
-      at.held_ns <- 0)
+      at.held_ns <- 0;
+      at.longest_since_ns <- max_int)
     t.places;
   Hashtbl.iter
     (fun _ of_task ->
@@ -376,17 +418,17 @@ let snapshot (t : t) ~now_ns =
   t.has_snapshot <- true;
   { places; tasks; unsure = !unsure }
 
-let most_frequent table =
-  List.of_seq (Hashtbl.to_seq table)
+let most_frequent counts =
+  List.of_seq counts
   |> List.sort (fun (a, n) (b, m) ->
       match Int.compare m n with 0 -> compare a b | order -> order)
 
 let wakers (t : t) place =
   match Hashtbl.find_opt t.places place with
   | None -> []
-  | Some { wakers_; _ } -> most_frequent wakers_
+  | Some { wakers_; _ } -> most_frequent (Hashtbl.to_seq wakers_)
 
 let waits_of (t : t) task =
   match Hashtbl.find_opt t.tasks task with
   | None -> []
-  | Some { places_; _ } -> most_frequent places_
+  | Some { places_; _ } -> most_frequent (Places.to_seq places_)

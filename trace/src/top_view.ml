@@ -33,28 +33,35 @@ let task_value by row =
   | 'm' -> row.waited
   | _ -> row.for_
 
-(* The names decide between equal rows, so that these keep their places. *)
-let sorted value name rows =
-  List.sort
-    (fun a b ->
-      match Float.compare (value b) (value a) with
-      | 0 -> compare (name a) (name b)
+(* [name] decides between equal rows, so that these keep their places. *)
+let sorted value compare_names rows =
+  List.map (fun row -> (value row, row)) rows
+  |> List.sort (fun (a, row) (b, row') ->
+      match Float.compare b a with
+      | 0 -> compare_names row row'
       | order -> order)
-    rows
+  |> List.map snd
 
 let places t { places; _ } =
-  sorted (place_value t.places_by) (fun row -> row.place) places
+  sorted (place_value t.places_by)
+    (fun (a : place_row) (b : place_row) -> compare a.place b.place)
+    places
 
 let in_place place { state; _ } =
   match state with Waits in_ | Woken in_ -> in_ = place | Runs -> false
 
-let tasks t { tasks; _ } =
-  let tasks =
-    match t.view with
-    | Place place -> List.filter (in_place place) tasks
-    | Places | Tasks | Task _ -> tasks
-  in
-  sorted (task_value t.tasks_by) (fun row -> (row.name, row.task)) tasks
+let unsorted_tasks t { tasks; _ } =
+  match t.view with
+  | Place place -> List.filter (in_place place) tasks
+  | Places | Tasks | Task _ -> tasks
+
+let compare_tasks (a : task_row) (b : task_row) =
+  match Int.compare a.task.id b.task.id with
+  | 0 -> Int.compare a.task.pid b.task.pid
+  | order -> order
+
+let tasks t snapshot =
+  sorted (task_value t.tasks_by) compare_tasks (unsorted_tasks t snapshot)
 
 (* --- Keys ------------------------------------------------------------------------ *)
 
@@ -80,7 +87,7 @@ let keys text =
 let number_of_rows t snapshot =
   match t.view with
   | Places -> List.length snapshot.places
-  | Tasks | Place _ -> List.length (tasks t snapshot)
+  | Tasks | Place _ -> List.length (unsorted_tasks t snapshot)
   | Task _ -> 0
 
 (* Rows may have gone since the row was selected. *)
@@ -161,28 +168,29 @@ let task_line { name; domain; state; for_; resumed; woke; waited; _ } =
 
 let counted (name, n) = Printf.sprintf "   %7d  %s" n name
 
-(* The selected row is always among those that are shown. *)
-let window ~room ~selected lines =
+(* The selected row is always among those that are shown, and no others become text. *)
+let window ~room ~selected rows line =
   let from = Int.max 0 (selected - room + 1) in
-  List.mapi (fun i line -> (i, line)) lines
-  |> List.filter_map (fun (i, line) ->
-      if i < from || i >= from + room then None
-      else if i = selected then
-        Some (">" ^ String.sub line 1 (String.length line - 1))
-      else Some line)
+  Seq.take room (Seq.drop from (List.to_seq rows))
+  |> Seq.mapi (fun i row ->
+      let line = line row in
+      if from + i = selected then
+        ">" ^ String.sub line 1 (String.length line - 1)
+      else line)
+  |> List.of_seq
 
 let most_counted = 5
 let first n list = List.filteri (fun i _ -> i < n) list
 
 let body t model snapshot ~room =
   let selected = selected t snapshot in
-  let table head lines ~room =
-    head :: window ~room:(Int.max 1 (room - 1)) ~selected lines
+  let table head rows line ~room =
+    head :: window ~room:(Int.max 1 (room - 1)) ~selected rows line
   in
-  let task_lines () = List.map task_line (tasks t snapshot) in
+  let task_table ~room = table tasks_head (tasks t snapshot) task_line ~room in
   match t.view with
-  | Places -> table places_head (List.map place_line (places t snapshot)) ~room
-  | Tasks -> table tasks_head (task_lines ()) ~room
+  | Places -> table places_head (places t snapshot) place_line ~room
+  | Tasks -> task_table ~room
   | Place place ->
       let itself =
         List.find_opt
@@ -197,7 +205,7 @@ let body t model snapshot ~room =
         | some -> " Woken by, times:" :: List.map counted some
       in
       let above = itself @ wakers in
-      above @ table tasks_head (task_lines ()) ~room:(room - List.length above)
+      above @ task_table ~room:(room - List.length above)
   | Task task ->
       let itself =
         List.filter (fun (row : task_row) -> row.task = task) snapshot.tasks
