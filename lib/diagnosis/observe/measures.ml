@@ -165,7 +165,7 @@ let read table =
       {
         what;
         structure;
-        waiting_now = Int.max 0 (Atomic.get waiting);
+        waiting_now = Atomic.get waiting;
         took = List.map Atomic.get (Array.to_list took);
         ns = Atomic.get total_ns;
       })
