@@ -108,19 +108,20 @@ end)
 let is_shown { name; busy; _ } = name <> "" || Option.is_some busy
 
 (* Those beyond the limit are one structure of each kind, as in [Measures]. *)
-let add all structure =
-  let add name =
-    Names.update (structure.kind, name) (function
-      | None -> Some { structure with name }
-      | Some before -> Some (together before structure))
-  in
+let add (all, number) structure =
   let { kind; name; _ } = structure in
-  if Names.mem (kind, name) all || Names.cardinal all < Measures.most then
-    add name all
-  else add Measures.others all
+  let name =
+    if number < Measures.most || Names.mem (kind, name) all then name
+    else Measures.others
+  in
+  match Names.find_opt (kind, name) all with
+  | Some before ->
+      (Names.add (kind, name) (together before structure) all, number)
+  | None -> (Names.add (kind, name) { structure with name } all, number + 1)
 
 let grouped all =
-  List.map snd (Names.bindings (List.fold_left add Names.empty all))
+  let grouped, _ = List.fold_left add (Names.empty, 0) all in
+  List.map snd (Names.bindings grouped)
 
 let is_warned = Atomic.make false
 

@@ -54,7 +54,9 @@
     Names should be few, such as ["jobs"], and not made for each request. At
     most 1,000 pairs of an operation and a name are kept, and as many for
     holders. The rest is counted under the name ["(others)"], and the first
-    {!val-snapshot} afterwards says so on the standard error.
+    {!val-snapshot} afterwards says so on the standard error. A name is UTF-8 of
+    at most 200 bytes here: a longer one is cut, and each byte that isn't UTF-8
+    becomes U+FFFD. Names that are then equal are counted together.
 
     No function of this module suspends. All are safe from any domain and
     thread.

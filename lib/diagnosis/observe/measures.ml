@@ -27,10 +27,42 @@ module Keys = Map.Make (struct
     match String.compare a a' with 0 -> String.compare b b' | order -> order
 end)
 
-let waits = Atomic.make Keys.empty
-let holds = Atomic.make Keys.empty
+type table = { series : series Keys.t; number : int }
+
+let waits = Atomic.make { series = Keys.empty; number = 0 }
+let holds = Atomic.make { series = Keys.empty; number = 0 }
 let most = 1_000
 let others = "(others)"
+
+(* A monitoring system takes only UTF-8, and refuses a text that has a series twice. Two names
+   that would be written alike are therefore one name here. Each series writes its name many
+   times, so a long name is cut. *)
+let most_bytes = 200
+
+let valid name =
+  if String.is_valid_utf_8 name then name
+  else begin
+    let buffer = Buffer.create (String.length name) in
+    let rec from i =
+      if i < String.length name then begin
+        let char = String.get_utf_8_uchar name i in
+        Buffer.add_utf_8_uchar buffer (Uchar.utf_decode_uchar char);
+        from (i + Uchar.utf_decode_length char)
+      end
+    in
+    from 0;
+    Buffer.contents buffer
+  end
+
+(* Before a byte that begins a character. *)
+let rec cut name n =
+  if n > 0 && Char.code name.[n] land 0xc0 = 0x80 then cut name (n - 1)
+  else String.sub name 0 n
+
+let short name =
+  if String.length name <= most_bytes then name else cut name most_bytes
+
+let clean name = short (valid (short name))
 let has_others = Atomic.make false
 
 let create () =
@@ -40,21 +72,23 @@ let create () =
     total_ns = Atomic.make 0;
   }
 
-(* [others] may come in addition, once for each operation. *)
-(* Counting the series takes a moment, but a full table is asked only for names that it lacks. *)
+(* [others] may come in addition, once for each operation. A name that is clean and known is found
+   at once. *)
 let rec find table ((what, structure) as key) =
-  let before = Atomic.get table in
-  match Keys.find_opt key before with
-  | Some series -> series
+  let ({ series; number } as before) = Atomic.get table in
+  match Keys.find_opt key series with
+  | Some found -> found
   | None ->
-      if Keys.cardinal before >= most && structure <> others then begin
+      let cleaned = clean structure in
+      if not (String.equal cleaned structure) then find table (what, cleaned)
+      else if number >= most && structure <> others then begin
         Atomic.set has_others true;
         find table (what, others)
       end
       else
-        let series = create () in
-        if Atomic.compare_and_set table before (Keys.add key series before) then
-          series
+        let one = create () in
+        let series = Keys.add key one series and number = number + 1 in
+        if Atomic.compare_and_set table before { series; number } then one
         else find table key
 
 let name pointer =
@@ -169,7 +203,7 @@ let read table =
         took = List.map Atomic.get (Array.to_list took);
         ns = Atomic.get total_ns;
       })
-    (Keys.bindings (Atomic.get table))
+    (Keys.bindings (Atomic.get table).series)
 
 let all_waits () = read waits
 let all_holds () = read holds
@@ -212,8 +246,8 @@ let read_label { Labels.attached; _ } =
     (fun { Labels.kind; figures; _ } ->
       match (kind, figures) with
       | Some kind, Some figures ->
-          Some
-            (structure kind (name (Attached_data.owner attached)) (figures ()))
+          let name = clean (name (Attached_data.owner attached)) in
+          Some (structure kind name (figures ()))
       | _ -> None)
 
 let structures () = List.filter_map read_label (Labels.all ())
