@@ -1,4 +1,5 @@
-(* Operations that need not wait, in threads of each style and in tasks of each policy. *)
+(* Operations that need not wait, and those that may wait, in threads of each style and in tasks of
+   each policy. *)
 
 open Concord
 open Concord_test_support
@@ -26,14 +27,17 @@ let policy name run =
               Scope.cancel scope));
   }
 
-let () =
+let policies =
   let open Concord_policies in
-  Check.run "Operations that need not wait, in styles and policies"
+  [
+    policy "Fifo" (fun f -> Fifo.run f);
+    policy "Lifo" (fun f -> Lifo.run f);
+    policy "Levels" (fun f -> Levels.run f);
+    policy "Deadline" (fun f -> Deadline.run f);
+  ]
+
+let () =
+  Check.run "Operations, in styles and policies"
     (List.map in_style Style_hosts.all
-    @ List.map Ready_cases.on
-        [
-          policy "Fifo" (fun f -> Fifo.run f);
-          policy "Lifo" (fun f -> Lifo.run f);
-          policy "Levels" (fun f -> Levels.run f);
-          policy "Deadline" (fun f -> Deadline.run f);
-        ])
+    @ List.map Ready_cases.on policies
+    @ List.map Wait_cases.on (Style_hosts.all @ policies))
