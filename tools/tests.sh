@@ -166,8 +166,8 @@ run_tests() {
   trap 'rm -f "$output"; [ -z "$late" ] || kill "$late" 2>/dev/null || true' EXIT
   # Behind tee, dune sees no terminal.
   if [ -t 2 ] && [ -z "${NO_COLOR:-}" ]; then export CLICOLOR_FORCE=1; fi
-  # The tests wait for timeouts and for one another for a quarter of their time. So one more test runs than there are cores.
-  export DUNE_JOBS=${DUNE_JOBS:-$(($(getconf _NPROCESSORS_ONLN) + 1))}
+  # The tests wait for timeouts and for one another for a quarter of their time. So two more tests run than there are cores.
+  export DUNE_JOBS=${DUNE_JOBS:-$(($(getconf _NPROCESSORS_ONLN) + 2))}
   { (dune build "$@") 2>&1 >&3 3>&- | tee "$output" >&2; } 3>&1 || result=$?
   if [ $result != 0 ]; then
     failed=$(failed_in "$output")
