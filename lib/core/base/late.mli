@@ -8,7 +8,9 @@
 
 val keep : exn -> Printexc.raw_backtrace -> unit
 (** [keep e backtrace] makes the next wait of the calling thread outside
-    {!protect} raise [e], unless {!raise_kept} does so before. *)
+    {!protect} raise [e], unless {!raise_kept} does so before. An unbroken
+    function must not end in this call. OCaml looks for signals at the beginning
+    of a function that ends in a call of another module. *)
 
 val raise_kept : unit -> unit
 (** [raise_kept ()] raises the exception that was kept for the calling thread,

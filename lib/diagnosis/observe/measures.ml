@@ -156,17 +156,18 @@ type state = Not_yet | Entered | Over
 let operation target block =
   let since_ns = now_ns () and entered = ref [] in
   let state = Atomic.make Not_yet in
+  let enter () =
+    let series = find waits (target.Target.operation, name target.structure) in
+    entered := [ series ];
+    Atomic.incr series.waiting;
+    if not (Atomic.compare_and_set state Not_yet Entered) then
+      surely_end entered since_ns
+  in
   let block resumer =
     let found = block resumer in
-    if Option.is_none found then begin
-      let series =
-        find waits (target.Target.operation, name target.structure)
-      in
-      entered := [ series ];
-      Atomic.incr series.waiting;
-      if not (Atomic.compare_and_set state Not_yet Entered) then
-        surely_end entered since_ns
-    end;
+    (* Unbroken, because the resumer is in the structure. *)
+    (if Option.is_none found then
+       try enter () with e -> Late.keep e (Printexc.get_raw_backtrace ()));
     found
   and ended () =
     match Atomic.exchange state Over with
@@ -181,7 +182,9 @@ let gave_back ~kind structure (holder : Holder.t) =
   try
     let name = name (Identity.strong_pointer structure) in
     add (find holds (kind, name)) (Int.max 0 (now_ns () - holder.since_ns))
-  with e -> Late.keep e (Printexc.get_raw_backtrace ())
+  with e ->
+    Late.keep e (Printexc.get_raw_backtrace ());
+    ()
 
 (* --- Reading --------------------------------------------------------------------- *)
 

@@ -122,18 +122,21 @@ let outcome progress e =
   else Cancelled
 
 (* The waker is determined before [resumer] is called, because the task may continue right
-   after that. Unbroken: [resumer] is called in any case, and its answer is returned. The
-   thread's next wait raises an exception that comes meanwhile. *)
+   after that. Unbroken: [resumer] is called in any case, and its answer is returned. There is no
+   polling point between the first [match] and the call. The thread's next wait raises an
+   exception that comes meanwhile. *)
 let waking ~ask ~wait ~suspended_on progress resumer outcome =
-  match task (ask ()) with
+  match
+    let by = task (ask ()) in
+    (match outcome with
+    | Ok _ -> ()
+    | Error e -> Atomically.update progress.errors (List.cons e));
+    (by, Mtime_clock.now_ns ())
+  with
   | exception e ->
       Late.keep e (Printexc.get_raw_backtrace ());
-      resumer outcome
-  | by ->
-      (match outcome with
-      | Ok _ -> ()
-      | Error e -> Atomically.update progress.errors (List.cons e));
-      let before = Mtime_clock.now_ns () in
+      Sys.opaque_identity (resumer outcome)
+  | by, before ->
       resumer outcome
       && begin
         (try
@@ -158,7 +161,9 @@ let during ~who ~ask targets suspend block =
   (* Unbroken, because the value would be lost. The thread's next wait raises the exception. *)
   let resumed outcome =
     try emit (Resumed { wait; task; domain = this_domain (); outcome })
-    with e -> Late.keep e (Printexc.get_raw_backtrace ())
+    with e ->
+      Late.keep e (Printexc.get_raw_backtrace ());
+      ()
   in
   let operation = operation targets and structure = structures targets in
   Late.raise_kept ();
@@ -180,9 +185,13 @@ let operation ~host ~ask target block =
   let task = task { (Who.unknown host) with name = "an operation" } in
   let suspended_on = this_domain () and is_over = Atomic.make false in
   let progress = { errors = Atomic.make []; entered = false; left = false } in
+  (* Unbroken, as in [during] *)
   let resumed outcome =
-    if not (Atomic.exchange is_over true) then
-      emit (Resumed { wait; task; domain = this_domain (); outcome })
+    if not (Atomic.exchange is_over true) then (
+      try emit (Resumed { wait; task; domain = this_domain (); outcome })
+      with e ->
+        Late.keep e (Printexc.get_raw_backtrace ());
+        ())
   in
   let traced resumer =
     let at = Call_site.here () in
@@ -218,7 +227,9 @@ let began_by ~parent ~at ~ask =
 
 let ended task =
   try emit (Ended { task; domain = this_domain () })
-  with e -> Late.keep e (Printexc.get_raw_backtrace ())
+  with e ->
+    Late.keep e (Printexc.get_raw_backtrace ());
+    ()
 
 (* Unbroken, because other tasks may wait for the result of [f]. There is no polling point
    between the first [match] and the call of [f]. *)
@@ -235,7 +246,7 @@ let forked ~parent ~at ~ask f =
           Printexc.raise_with_backtrace e backtrace)
   | exception e ->
       Late.keep e (Printexc.get_raw_backtrace ());
-      f ()
+      Sys.opaque_identity (f ())
 
 let queue name length = emit (Queue { name; domain = this_domain (); length })
 

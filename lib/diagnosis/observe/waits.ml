@@ -96,10 +96,16 @@ let was_resumed t now =
      || Atomic.compare_and_set t.state Waiting Resumed
       : bool)
 
-(* Unbroken after [resumer] has answered. Otherwise the caller would not know that the task was
-   resumed. *)
+(* Unbroken: [resumer] is called in any case, and its answer is returned. Otherwise the task would
+   not be resumed, or the caller would not know it. The thread's next wait raises an exception that
+   comes meanwhile. *)
 let watch t resumer outcome =
-  let now = Mtime_clock.now_ns () in
+  let now =
+    try Mtime_clock.now_ns ()
+    with e ->
+      Late.keep e (Printexc.get_raw_backtrace ());
+      t.begun_ns
+  in
   resumer outcome
   && begin
     was_resumed t now;
@@ -155,7 +161,9 @@ let runs_here task ~waited_at ~has_waited =
    exception. *)
 let runs { who; waits_at; _ } =
   try runs_here who ~waited_at:waits_at ~has_waited:true
-  with e -> Late.keep e (Printexc.get_raw_backtrace ())
+  with e ->
+    Late.keep e (Printexc.get_raw_backtrace ());
+    ()
 
 (* If the task has waited since it began, it may be another one that continued last here. *)
 let stops who =
@@ -168,7 +176,9 @@ let stops who =
   try
     if Threads.mem thread (Atomic.get running_) then
       Atomically.update running_ (Threads.update thread stop)
-  with e -> Late.keep e (Printexc.get_raw_backtrace ())
+  with e ->
+    Late.keep e (Printexc.get_raw_backtrace ());
+    ()
 
 (* Unbroken, because other tasks may wait for the result of [f]. There is no polling point
    between the first [match] and the call of [f]. *)
@@ -189,7 +199,7 @@ let from_begin ~forked_at ~ask f =
           Printexc.raise_with_backtrace e backtrace)
   | exception e ->
       Late.keep e (Printexc.get_raw_backtrace ());
-      f ()
+      Sys.opaque_identity (f ())
 
 let during ~who targets suspend block_ =
   Late.raise_kept ();
@@ -216,10 +226,12 @@ let operation ~host target block_ =
   let t = make who [ target ] in
   let block resumer =
     let found = block_ (watch t resumer) in
-    if Option.is_none found then begin
-      add t;
-      began t
-    end;
+    (* Unbroken, because the resumer is in the structure. *)
+    (if Option.is_none found then
+       try
+         add t;
+         began t
+       with e -> Late.keep e (Printexc.get_raw_backtrace ()));
     found
   in
   (block, fun () -> ended t)
