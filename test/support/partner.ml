@@ -56,6 +56,8 @@ let make start =
 
 let thread () = make Check.thread
 let domain () = make Check.domain
+let lasting = lazy (domain ())
+let lasting_domain () = Stdlib.Lazy.force lasting
 let ask t f = set t (Do f)
 
 let join t =

@@ -14,7 +14,7 @@ let pool_tasks = Job_hosts.tasks
 let lwt = Lwt_hosts.(promises lwt_main)
 let lwt_direct = Lwt_hosts.(lwt_direct lwt_main)
 
-(* The host runs in its own domain. Tasks of other hosts use it to fork there. *)
+(* The host runs in another domain. Tasks of other hosts use it to fork there. *)
 let elsewhere host =
   let run body =
     let forks = Stream.create 1 and inside = Promise.create () in
@@ -26,12 +26,13 @@ let elsewhere host =
         done
       with Stream.Closed -> ()
     in
-    let domain = Domain.spawn (fun () -> host.run serve) in
+    let other = Partner.lasting_domain () in
+    Partner.ask other (fun () -> host.run serve);
     let fork f = Stream.add forks f
     and pause () = (Promise.await inside).pause () in
     body { fork; pause };
     Stream.close forks;
-    Domain.join domain
+    Partner.join other
   in
   { host with run }
 

@@ -143,11 +143,10 @@ let between_domains () =
       f ()
     done
   in
-  let takes =
-    Domain.spawn (fun () -> each (fun () -> ignore (Mvar.take box : unit)))
-  in
+  let other = Partner.lasting_domain () in
+  Partner.ask other (fun () -> each (fun () -> ignore (Mvar.take box : unit)));
   each (Mvar.put box);
-  Domain.join takes;
+  Partner.join other;
   Atomic.set over true;
   reader ();
   int "holds" (2 * locks) (fst (holds "mutex" "shared"));

@@ -75,7 +75,8 @@ let scopes_while_asked () =
       Atomic.incr reports
     done
   in
-  let domain = Domain.spawn ask in
+  let other = Partner.lasting_domain () in
+  Partner.ask other ask;
   Concord_fifo.run (fun () ->
       let box = Mvar.create_empty () in
       let waits = Concord_fifo.fork (fun () -> Mvar.take box) in
@@ -93,7 +94,7 @@ let scopes_while_asked () =
       Mvar.put box ();
       Concord_fifo.join waits);
   Atomic.set has_ended true;
-  Domain.join domain;
+  Partner.join other;
   int "no task waits" 0 (List.length (waits ()))
 
 (* The task that opened the scope holds a mutex for which a task of the scope waits. *)

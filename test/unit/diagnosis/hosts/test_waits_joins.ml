@@ -43,9 +43,10 @@ let thread hold look =
   Thread.join thread
 
 let fiber hold look =
-  let looked = Domain.spawn look in
+  let other = Partner.lasting_domain () in
+  Partner.ask other look;
   Eio_main.run (fun _ -> hold ());
-  Domain.join looked
+  Partner.join other
 
 let thread_in_thread () = joined ~hosts:[ ""; "" ] thread Promise.in_thread
 
