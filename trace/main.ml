@@ -22,7 +22,12 @@ let say format = Printf.ksprintf (Printf.eprintf "concord-trace: %s\n%!") format
 
 let seconds_between_looks = 0.02
 let is_interrupted = Atomic.make false
-let seconds_to_begin = 5.
+let seconds_to_begin = 5
+
+(* [is_late ()] becomes [true] when this time has passed. *)
+let time_to_begin () =
+  let until_ns = Recorder.now_ns () + (seconds_to_begin * 1_000_000_000) in
+  fun () -> Recorder.now_ns () > until_ns
 
 (* When the program has ended, programs that it started may still emit events. So reading the
    rest needs a bound. *)
@@ -43,11 +48,9 @@ let follow recorder { table; program; last; most; pid; _ } =
     is_more
   in
   let rec rest n = if poll () && n > 0 then rest (n - 1) in
-  let began = Unix.gettimeofday () in
+  let is_late = time_to_begin () in
   let is_refused () =
-    Option.is_some pid
-    && (not (Recorder.has_begun recorder))
-    && Unix.gettimeofday () -. began > seconds_to_begin
+    Option.is_some pid && (not (Recorder.has_begun recorder)) && is_late ()
   in
   let rec loop () =
     let status =
@@ -190,7 +193,7 @@ let start { program; args; pid; _ } =
 
 let report_not_begun recorder =
   say
-    "process %d emitted no events within %g s. Either all of its threads are \
+    "process %d emitted no events within %d s. Either all of its threads are \
      blocked, or a trace was already on and the signal stopped it. In that \
      case, call this command again"
     (Recorder.pid recorder) seconds_to_begin
@@ -455,11 +458,8 @@ let top pid signal =
   | exception Failure text -> refuse text
   | recorder -> (
       stop_when_interrupted ();
-      let began = Unix.gettimeofday () in
-      let is_refused () =
-        (not (Recorder.has_begun recorder))
-        && Unix.gettimeofday () -. began > seconds_to_begin
-      in
+      let is_late = time_to_begin () in
+      let is_refused () = (not (Recorder.has_begun recorder)) && is_late () in
       let stop () = Atomic.get is_interrupted || is_refused () in
       let title = Printf.sprintf "process %d" pid in
       match

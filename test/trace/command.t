@@ -134,6 +134,21 @@ It can attach to a running process, more than once, if that process has called o
   concord-trace: attached.json can be opened in https://ui.perfetto.dev
   $ [ "$(grep -c '"structure":"back"' attached.json)" -gt 10 ]
 
+The trace continues if the file by which the process knows its reader looks old, as when somebody
+sets the clock. The command touches it again.
+
+  $ concord-trace --no-table -o attached.json --pid $process 2> /dev/null &
+  $ command=$!
+  $ while [ ! -e seen ]; do sleep 0.01; done
+  $ touch -d '10 seconds ago' $process.reader
+  $ touch -d '5 seconds ago' limit
+  $ while [ $process.reader -ot limit ]; do sleep 0.01; done
+  $ ls seen
+  seen
+  $ kill -INT $command
+  $ wait $command
+  $ while [ -e seen ]; do sleep 0.01; done
+
 If the command was killed, the process notices that nobody reads, and stops by itself.
 
   $ concord-trace --no-table -o attached.json --pid $process 2> /dev/null &

@@ -13,12 +13,11 @@ type t = {
 
 let seconds_between_tables = 0.5
 let seconds_between_lines = 1.
-let now_ns () = Int64.to_int (Mtime_clock.now_ns ())
 let seconds ns = float_of_int ns *. 1e-9
 let amount bytes = Printf.sprintf "%d kB" ((bytes + 999) / 1000)
 
 let create ~table ~program recorder =
-  let now = now_ns () in
+  let now = Recorder.now_ns () in
   {
     live = Live.create ();
     program = Filename.basename program;
@@ -37,16 +36,16 @@ let add t (item : Recorder.item) =
   Live.add t.live item;
   if item.time_ns > t.newest_ns then begin
     t.newest_ns <- item.time_ns;
-    t.newest_at_ns <- now_ns ()
+    t.newest_at_ns <- Recorder.now_ns ()
   end
 
 (* Waits become longer even while no events come. So the time since the newest event, by our
    clock, is added to the time of that event. *)
-let now_of_events t = t.newest_ns + (now_ns () - t.newest_at_ns)
+let now_of_events t = t.newest_ns + (Recorder.now_ns () - t.newest_at_ns)
 
 let title t =
   Printf.sprintf "%s: %.1f s, %d events%s" t.program
-    (seconds (now_ns () - t.started_ns))
+    (seconds (Recorder.now_ns () - t.started_ns))
     (Live.number t.live)
     (match Recorder.lost t.recorder with
     | 0 -> ""
@@ -56,7 +55,7 @@ let heard t f =
   if t.is_heard then try f () with Sys_error _ -> t.is_heard <- false
 
 let show_now t =
-  let now = now_ns () and now_ns = now_of_events t in
+  let now = Recorder.now_ns () and now_ns = now_of_events t in
   let since = seconds (now - t.shown_ns) in
   t.shown_ns <- now;
   match t.screen with
@@ -71,7 +70,7 @@ let show t =
     if Option.is_some t.screen then seconds_between_tables
     else seconds_between_lines
   in
-  if seconds (now_ns () - t.shown_ns) >= between then
+  if seconds (Recorder.now_ns () - t.shown_ns) >= between then
     heard t (fun () -> show_now t)
 
 let leave t =
@@ -82,7 +81,7 @@ let show_all t =
   leave t;
   heard t @@ fun () ->
   Live.from_the_start t.live;
-  let since = seconds (now_ns () - t.started_ns) in
+  let since = seconds (Recorder.now_ns () - t.started_ns) in
   print_endline (title t);
   List.iter print_endline (Live.table t.live ~now_ns:(now_of_events t) ~since);
   List.iter print_endline (Profile.lines (profile t))

@@ -38,7 +38,7 @@ type attached = {
   since_ns : int;
   had_file : bool;
   sign : string;  (** A file that says that somebody reads the events. *)
-  mutable signed_at : float;
+  mutable signed_at_ns : int;
 }
 
 type t = {
@@ -212,12 +212,13 @@ let now_ns () = Int64.to_int (Mtime_clock.now_ns ())
 (* The process stops emitting if this file gets old, because then nobody reads any more, for
    example after this command was killed. If the file can't be written, it doesn't stop. *)
 let write_sign attached =
-  let now = Unix.gettimeofday () in
-  if now -. attached.signed_at >= 1. then begin
-    attached.signed_at <- now;
+  let now = now_ns () in
+  if now - attached.signed_at_ns >= 1_000_000_000 then begin
+    attached.signed_at_ns <- now;
     try
       Out_channel.with_open_bin attached.sign ignore;
-      Unix.utimes attached.sign now now
+      (* With zeros, the present time is taken. *)
+      Unix.utimes attached.sign 0. 0.
     with Sys_error _ | Unix.Unix_error _ -> ()
   end
 
@@ -250,10 +251,10 @@ let attach pid ~signal =
       match
         let folder = folder_of pid and inner_pid = inner_pid pid in
         let file = Filename.concat folder (string_of_int inner_pid) in
-        let sign = file ^ ".reader" and signed_at = 0. in
+        let sign = file ^ ".reader" and signed_at_ns = 0 in
         let had_file = Sys.file_exists (file ^ ".events")
         and since_ns = now_ns () in
-        let attached = { signal; since_ns; had_file; sign; signed_at } in
+        let attached = { signal; since_ns; had_file; sign; signed_at_ns } in
         write_sign attached;
         Unix.kill pid signal;
         make ~inner_pid pid folder ~attached:(Some attached)

@@ -41,6 +41,9 @@ val attach : int -> signal:int -> t
     - {b Raises} [Failure] with a message for the user, if there is no such
       process, it belongs to another user, or handles no such signal. *)
 
+val now_ns : unit -> int
+(** The clock of the events' times. It is never set. *)
+
 val has_begun : t -> bool
 (** [true] if an event has been read that says so. *)
 

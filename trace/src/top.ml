@@ -1,5 +1,5 @@
 let seconds_between_looks = 0.05
-let seconds_between_snapshots = 1.
+let ns_between_snapshots = 1_000_000_000
 
 (* --- The terminal ------------------------------------------------------------------- *)
 
@@ -56,23 +56,23 @@ type t = {
   mutable view : Top_view.t;
   mutable snapshot : Top_model.snapshot;
   mutable newest_at_ns : int;
-  mutable next_at : float;
+  mutable next_at_ns : int;
   mutable size : int * int;
   mutable is_resized : bool;
   mutable is_suspended : bool;
 }
 
-let now_ns () = Int64.to_int (Mtime_clock.now_ns ())
-
 (* By the clock of the events. *)
-let now_of_events t = Top_model.newest_ns t.model + (now_ns () - t.newest_at_ns)
+let now_of_events t =
+  Top_model.newest_ns t.model + (Recorder.now_ns () - t.newest_at_ns)
 
 let look t =
   let before = Top_model.newest_ns t.model in
   while Recorder.poll t.recorder (Top_model.add t.model) do
     ()
   done;
-  if Top_model.newest_ns t.model > before then t.newest_at_ns <- now_ns ()
+  if Top_model.newest_ns t.model > before then
+    t.newest_at_ns <- Recorder.now_ns ()
 
 let show t =
   let rows, columns = t.size in
@@ -80,7 +80,7 @@ let show t =
 
 let refresh t =
   t.snapshot <- Top_model.snapshot t.model ~now_ns:(now_of_events t);
-  t.next_at <- Unix.gettimeofday () +. seconds_between_snapshots;
+  t.next_at_ns <- Recorder.now_ns () + ns_between_snapshots;
   show t
 
 (* The shell stops this process by SIGTSTP. Meanwhile the terminal is the shell's. *)
@@ -113,7 +113,7 @@ let rec loop t before ~stop =
       t.size <- size ();
       show t
     end;
-    if Unix.gettimeofday () >= t.next_at then refresh t;
+    if Recorder.now_ns () >= t.next_at_ns then refresh t;
     match pressed () with
     | None -> ()
     | Some text ->
@@ -134,8 +134,8 @@ let run recorder ~title ~stop =
       model;
       view = Top_view.start;
       snapshot = { places = []; tasks = []; unsure = 0 };
-      newest_at_ns = now_ns ();
-      next_at = 0.;
+      newest_at_ns = Recorder.now_ns ();
+      next_at_ns = 0;
       size;
       is_resized = false;
       is_suspended = false;

@@ -259,11 +259,11 @@ let look t ~choosing candidates =
       seen = Table.create 100;
     }
   in
-  let until = Unix.gettimeofday () +. longest_stop in
+  let until = Stopped.now () +. longest_stop in
   let rec from candidates waits =
     match candidates with
     | [] -> { waits = List.rev waits; unseen = 0 }
-    | _ when Unix.gettimeofday () > until ->
+    | _ when Stopped.now () > until ->
         { waits = List.rev waits; unseen = List.length candidates }
     | at :: rest ->
         let is_choice = List.mem (Heap.word t.heap at) choosing in

@@ -9,6 +9,7 @@ type state = Running | Stopped of { signal : int } | Ended
 type thread = { tid : int; mutable state : state }
 
 let patience = 5.
+let now () = Int64.to_float (Mtime_clock.now_ns ()) *. 1e-9
 
 let threads pid =
   match Sys.readdir (Printf.sprintf "/proc/%d/task" pid) with
@@ -28,7 +29,7 @@ let take pid known tid =
 let await pid deadline thread =
   let rec await () =
     match stopped thread.tid with
-    | 0 when Unix.gettimeofday () > deadline ->
+    | 0 when now () > deadline ->
         Refused.refuse
           "thread %d of process %d doesn't stop, because it is inside the \
            kernel. The process continues. Try again later"
@@ -67,5 +68,5 @@ let within pid f =
   Fun.protect
     ~finally:(fun () -> release_all known)
     (fun () ->
-      stop pid (Unix.gettimeofday () +. patience) known;
+      stop pid (now () +. patience) known;
       f ())

@@ -10,3 +10,6 @@ val within : int -> (unit -> 'a) -> 'a
 
     - {b Raises} [Refused.Refused] if the caller may not stop the process, or if
       a thread doesn't stop within five seconds. *)
+
+val now : unit -> float
+(** In seconds, of a clock that is never set. *)

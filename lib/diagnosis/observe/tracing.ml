@@ -34,9 +34,26 @@ let note_sign () =
 
 let seconds_unread = 5.
 
+(* If the clock was set, a file may look old whose reader lives. The reader touches it each second. *)
+let ns_to_touch = 2_000_000_000L
+
+type old = { mtime : float; since_ns : int64 }
+
+let old = Atomic.make { mtime = 0.; since_ns = 0L }
+
+let stays_old mtime =
+  let before = Atomic.get old and now = Mtime_clock.now_ns () in
+  if before.mtime = mtime then
+    Int64.compare (Int64.sub now before.since_ns) ns_to_touch > 0
+  else begin
+    Atomic.set old { mtime; since_ns = now };
+    false
+  end
+
 let is_unread () =
   match Option.map Unix.stat (Atomic.get sign) with
-  | Some { st_mtime; _ } -> Unix.gettimeofday () -. st_mtime > seconds_unread
+  | Some { st_mtime; _ } ->
+      Unix.gettimeofday () -. st_mtime > seconds_unread && stays_old st_mtime
   | None | (exception Unix.Unix_error _) -> false
 
 let stop () = Observer.(stop trace)
