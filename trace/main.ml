@@ -164,19 +164,31 @@ let write_files options recorder kept profile =
     options.html
 
 (* A terminal sends SIGINT and SIGQUIT to the program by itself. Without a terminal the command
-   has to pass them on. *)
-let handle_signals pid =
+   has to pass them on. The result is to be called with the program's number once it runs, because
+   a signal may come before. *)
+let handle_signals () =
+  let program = ref None and early = ref [] in
+  let send pid signal =
+    try Unix.kill pid signal with Unix.Unix_error _ -> ()
+  in
   let handle f signal = Sys.set_signal signal (Signal_handle f) in
   let pass signal =
     handle
-      (fun _ -> try Unix.kill pid signal with Unix.Unix_error _ -> ())
+      (fun _ ->
+        match !program with
+        | Some pid -> send pid signal
+        | None -> early := signal :: !early)
       signal
   in
   List.iter
     (if Unix.isatty Unix.stdin then handle ignore else pass)
     [ Sys.sigint; Sys.sigquit ];
   List.iter pass [ Sys.sigterm; Sys.sighup; Sys.sigusr1; Sys.sigusr2 ];
-  Sys.set_signal Sys.sigpipe Signal_ignore
+  fun pid ->
+    program := Some pid;
+    List.iter (send pid) (List.rev !early);
+    (* Not earlier, because the program would inherit it. *)
+    Sys.set_signal Sys.sigpipe Signal_ignore
 
 let stop_when_interrupted () =
   let stop _ = Atomic.set is_interrupted true in
@@ -189,7 +201,11 @@ let start { program; args; pid; _ } =
   | Some (pid, signal) ->
       stop_when_interrupted ();
       Recorder.attach pid ~signal
-  | None -> Recorder.start program args
+  | None ->
+      let began = handle_signals () in
+      let recorder = Recorder.start program args in
+      began (Recorder.pid recorder);
+      recorder
 
 let report_not_begun recorder =
   say
@@ -215,7 +231,6 @@ let trace options =
       say "%s" text;
       125
   | recorder -> (
-      if Option.is_none options.pid then handle_signals (Recorder.pid recorder);
       Fun.protect ~finally:(fun () -> Recorder.close recorder) @@ fun () ->
       let status, kept, profile = follow recorder options in
       if Option.is_some options.pid && not (Recorder.has_begun recorder) then
