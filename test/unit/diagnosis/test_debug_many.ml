@@ -105,6 +105,91 @@ let many_holders () =
         Mvar.put mvar ()
       done)
 
+(* One of many subscribers lags, and a hundred senders wait for it. Then all the others end at
+   once, while another domain makes reports. The labels of their subscriptions go, although the
+   broadcast stays. *)
+let subscribers () =
+  let labels () = List.length (Concord__diagnosis.Labels.all ()) in
+  let n = 10_000 and senders = 100 and is_over = Atomic.make false in
+  let observer = Partner.lasting_domain () in
+  let observe () =
+    while not (Atomic.get is_over) do
+      ignore (Debug.report () : Debug.report)
+    done
+  in
+  Concord_fifo.run (fun () ->
+      let news = Broadcast.create ~name:"news" ~limit:(Wait 2) () in
+      let lagging = Promise.create () and go_on = Mvar.create_empty () in
+      fork (fun () ->
+          Promise.fill lagging (Broadcast.subscribe news);
+          Mvar.take go_on);
+      let lagging = Promise.await lagging in
+      let before = labels () in
+      let others = List.init n (fun _ -> Broadcast.subscribe news) in
+      yes "each has a label" (labels () >= before + n);
+      List.iter (Broadcast.send news) [ 1; 2 ];
+      List.iter
+        (fun s ->
+          strings "read" [ "1"; "2" ]
+            (List.map string_of_int (Broadcast.drain s)))
+        others;
+      for i = 1 to senders do
+        fork (fun () -> Broadcast.send news i)
+      done;
+      until_wait (senders + 1);
+      let report, text = report_of (senders + 1) in
+      let is_sender (wait : Debug.wait) =
+        (List.hd wait.targets).operation = "Broadcast.send"
+      in
+      let of_senders = List.filter is_sender report.waits in
+      int "senders" senders (List.length of_senders);
+      List.iter
+        (fun (wait : Debug.wait) ->
+          int "only the one that lags" 1
+            (List.length (List.hd wait.targets).holders))
+        of_senders;
+      yes text (contains text "held by fifo, task ");
+      Partner.ask observer observe;
+      in_time "their end" (fun () -> List.iter Broadcast.unsubscribe others);
+      Broadcast.unsubscribe lagging;
+      until_wait 1;
+      Mvar.put go_on ();
+      Atomic.set is_over true;
+      Partner.join observer;
+      (* The subscriptions had labels, too, which go with them. *)
+      Gc.full_major ();
+      let left = labels () - before in
+      yes (Printf.sprintf "%d labels are left" left) (left < n / 10))
+
+(* Tasks end in masses while another domain makes reports. *)
+let ends () =
+  let n = 10_000 and is_over = Atomic.make false and reports = Atomic.make 0 in
+  let observer = Partner.lasting_domain () in
+  Concord_fifo.run (fun () ->
+      let mvars = Array.init n empty in
+      let tasks =
+        Array.map
+          (fun mvar -> Concord_fifo.fork (fun () -> Mvar.take mvar))
+          mvars
+      in
+      until_wait n;
+      Partner.ask observer (fun () ->
+          while not (Atomic.get is_over) do
+            ignore (Debug.to_string (Debug.report ()) : string);
+            Atomic.incr reports
+          done);
+      eventually "a report" (fun () -> Atomic.get reports > 0);
+      in_time "their end" (fun () ->
+          Array.iteri
+            (fun i task ->
+              if i mod 2 = 0 then Concord_fifo.cancel task
+              else Mvar.put mvars.(i) ())
+            tasks;
+          until_wait 0);
+      Atomic.set is_over true;
+      Partner.join observer;
+      ignore (report_of 0 : Debug.report * string))
+
 (* The cost of a wait doesn't depend on the number of structures. *)
 let condition_waits () =
   let mvars = Array.init 20_000 (fun _ -> Mvar.create_empty ()) in
@@ -173,6 +258,8 @@ let () =
           test "each in the next one" chain;
           test "in a cycle" cycle;
           test "that hold one structure" many_holders;
+          test "that subscribe" subscribers;
+          test "that end at once" ends;
         ] );
       ( "structures",
         [
