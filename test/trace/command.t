@@ -47,6 +47,18 @@ An option makes the page. If a file can't be written, this is reported before th
   concord-trace: cannot write no/such/folder.json: No such file or directory
   [125]
 
+If the disk is full, this is reported too. The program's own output is not the command's.
+
+  $ concord-trace --no-table -o /dev/full ./meeting.exe 3
+  met
+  concord-trace: cannot write /dev/full: No space left on device
+  [125]
+  $ concord-trace -o met.json sh -c './meeting.exe 3 > /dev/null' > /dev/full
+  concord-trace: the table can't be written: No space left on device
+  concord-trace: met.json can be opened in https://ui.perfetto.dev
+  $ TMPDIR=no/such/folder concord-trace ./meeting.exe 3 2>&1 | sed 's/(.*)/(...)/'
+  concord-trace: there is no place for the events (...). Set TMPDIR to a folder that can be written
+
 Programs that can't be traced.
 
   $ concord-trace no-such-program
@@ -166,6 +178,33 @@ If the command was killed, the process notices that nobody reads, and stops by i
   [2]
   $ touch enough
   $ wait $process
+
+While it is traced, a second reader would stop the first one's trace.
+
+  $ rm -f ready enough
+  $ sh -c './attachable.exe & echo $! > number; exec sleep 100' &
+  $ parent=$!
+  $ while [ ! -e ready ]; do sleep 0.01; done
+  $ process=$(cat number)
+  $ concord-trace --no-table -o attached.json --pid $process 2> told &
+  $ command=$!
+  $ while [ ! -e seen ]; do sleep 0.01; done
+  $ concord-trace --no-table -o other.json --pid $process 2>&1 | sed 's/process [0-9]*/process N/'
+  concord-trace: process N is traced by another concord-trace. If that one was killed, call this command again in 5 seconds
+  $ [ -e seen ] && ls $process.reader | sed 's/[0-9]*/N/'
+  N.reader
+
+If the process is killed, the files are written, even if its parent doesn't ask for its status.
+
+  $ kill -KILL $process
+  $ wait $command
+  $ cat told
+  concord-trace: attached.json can be opened in https://ui.perfetto.dev
+  $ [ "$(grep -c '"structure":"back"' attached.json)" -gt 10 ]
+  $ kill $parent
+  $ wait $parent 2> /dev/null
+  [143]
+  $ rm -f seen
 
 It can also attach if the process was started with the variable.
 

@@ -51,8 +51,20 @@ let title t =
     | 0 -> ""
     | lost -> Printf.sprintf ", %s lost" (amount lost))
 
+(* A shell closes the output on purpose. *)
+let is_closed text =
+  List.exists (fun e -> text = Unix.error_message e) Unix.[ EPIPE; EBADF ]
+
+(* If the output can't be written, the files are written all the same. Closing the channel drops what
+   it contains, which [exit] would write otherwise. *)
 let heard t f =
-  if t.is_heard then try f () with Sys_error _ -> t.is_heard <- false
+  if t.is_heard then (
+    try f ()
+    with Sys_error text ->
+      t.is_heard <- false;
+      close_out_noerr stdout;
+      if not (is_closed text) then
+        Printf.eprintf "concord-trace: the table can't be written: %s\n%!" text)
 
 let show_now t =
   let now = Recorder.now_ns () and now_ns = now_of_events t in
@@ -84,4 +96,5 @@ let show_all t =
   let since = seconds (Recorder.now_ns () - t.started_ns) in
   print_endline (title t);
   List.iter print_endline (Live.table t.live ~now_ns:(now_of_events t) ~since);
-  List.iter print_endline (Profile.lines (profile t))
+  List.iter print_endline (Profile.lines (profile t));
+  flush stdout

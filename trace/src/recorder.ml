@@ -140,9 +140,19 @@ let make ?inner_pid pid folder ~attached =
     status = None;
   }
 
+(* The events are in a file in this folder, for as long as the program runs. *)
+let new_folder () =
+  try Filename.temp_dir "concord-trace" ""
+  with Sys_error text ->
+    failwith
+      (Printf.sprintf
+         "there is no place for the events (%s). Set TMPDIR to a folder that \
+          can be written"
+         text)
+
 let start program args =
   let path = find program in
-  let folder = Filename.temp_dir "concord-trace" "" in
+  let folder = new_folder () in
   match
     Unix.create_process_env path
       (Array.of_list (program :: args))
@@ -222,6 +232,14 @@ let write_sign attached =
     with Sys_error _ | Unix.Unix_error _ -> ()
   end
 
+(* The signal that starts a trace also stops one, so a second reader would end the first one's. *)
+let seconds_read = 5.
+
+let is_read sign =
+  match Unix.stat sign with
+  | { st_mtime; _ } -> Float.abs (Unix.gettimeofday () -. st_mtime) < seconds_read
+  | exception Unix.Unix_error _ -> false
+
 let remove_sign attached = try Sys.remove attached.sign with Sys_error _ -> ()
 
 (* OCaml's numbers of these signals, those of Linux, which [handles] needs, and how a program
@@ -252,6 +270,10 @@ let attach pid ~signal =
         let folder = folder_of pid and inner_pid = inner_pid pid in
         let file = Filename.concat folder (string_of_int inner_pid) in
         let sign = file ^ ".reader" and signed_at_ns = 0 in
+        if is_read sign then
+          fail
+            "is traced by another concord-trace. If that one was killed, call \
+             this command again in 5 seconds";
         let had_file = Sys.file_exists (file ^ ".events")
         and since_ns = now_ns () in
         let attached = { signal; since_ns; had_file; sign; signed_at_ns } in
@@ -271,12 +293,19 @@ let stop t =
 
 let has_begun t = t.has_begun
 
+(* A process that has ended still has its number until its parent has asked for its status. *)
+let is_alive pid =
+  match Unix.kill pid 0 with
+  | () -> (
+      match field pid "State:" with
+      | Some (state :: _) -> not (String.starts_with ~prefix:"Z" state)
+      | Some [] | None -> true)
+  | exception Unix.Unix_error _ -> false
+
 let ended t =
   (if Option.is_none t.status then
      match t.attached with
-     | Some _ -> (
-         try Unix.kill t.pid 0
-         with Unix.Unix_error _ -> t.status <- Some (WEXITED 0))
+     | Some _ -> if not (is_alive t.pid) then t.status <- Some (WEXITED 0)
      | None -> (
          match Unix.waitpid [ WNOHANG ] t.pid with
          | 0, _ -> ()
