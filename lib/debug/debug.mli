@@ -147,7 +147,8 @@ val name : 'structure -> string -> unit
 (** [name t text] gives the structure [t] the name [text] in reports. The last
     name counts.
 
-    - {b Cost}: O(1) amortised. A report looks through all names.
+    - {b Cost}: O(log n) amortised for [n] names, some microseconds. The memory
+      of names before is freed. A report looks through all names.
     - {b Raises} [Invalid_argument] if the value is an integer or the like,
       because it can't be told from other values. *)
 

@@ -58,6 +58,9 @@
     at most 200 bytes here: a longer one is cut, and each byte that isn't UTF-8
     becomes U+FFFD. Names that are then equal are counted together.
 
+    In the child of a fork, the numbers go on from those of its parent, with the
+    waits of threads that the child doesn't have.
+
     No function of this module suspends. All are safe from any domain and
     thread.
 

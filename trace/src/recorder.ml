@@ -237,7 +237,8 @@ let seconds_read = 5.
 
 let is_read sign =
   match Unix.stat sign with
-  | { st_mtime; _ } -> Float.abs (Unix.gettimeofday () -. st_mtime) < seconds_read
+  | { st_mtime; _ } ->
+      Float.abs (Unix.gettimeofday () -. st_mtime) < seconds_read
   | exception Unix.Unix_error _ -> false
 
 let remove_sign attached = try Sys.remove attached.sign with Sys_error _ -> ()

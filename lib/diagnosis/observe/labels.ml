@@ -7,11 +7,13 @@ type t = {
   figures : (unit -> Observer.figure list) option;
 }
 
-(* [is_first] is [true] if the label was attached when the structure was created. *)
+(* [is_first] is [true] if the label was attached when the structure was created. [is_replaced] is
+   set when the structure gets another name, if this label has nothing but a name. *)
 type label = {
   attached : t Attached_data.t;
   is_first : bool;
   is_over : unit -> bool;
+  is_replaced : bool Atomic.t;
 }
 
 (* The newest is first. When the list is longer than [limit], labels of collected structures
@@ -29,7 +31,10 @@ let lists =
   Atomic.make { named = none; others = none }
 
 let is_useful label =
-  not (Attached_data.is_useless label.attached || label.is_over ())
+  not
+    (Attached_data.is_useless label.attached
+    || label.is_over ()
+    || Atomic.get label.is_replaced)
 
 let add_to { all; length; limit } label =
   if length < limit then { all = label :: all; length = length + 1; limit }
@@ -45,7 +50,8 @@ let attach ?(is_over = never) ~is_first structure label =
   let is_named =
     Option.is_some label.name || not (Identity.is_nowhere label.whole)
   and attached = Attached_data.attach structure label in
-  let label = { attached; is_first; is_over } in
+  let is_replaced = Atomic.make false in
+  let label = { attached; is_first; is_over; is_replaced } in
   Atomically.update lists (fun ({ named; others } as lists) ->
       if is_named then { lists with named = add_to named label }
       else { lists with others = add_to others label })
@@ -55,10 +61,6 @@ let nobody () = []
 let label ?kind ?name ?made_at ?(holders = nobody) ?(whole = Identity.nowhere)
     ?figures () =
   { kind; name; made_at; holders; whole; figures }
-
-let add ?kind ?name ?made_at ?holders ?is_over structure =
-  attach ?is_over ~is_first:false structure
-    (label ?kind ?name ?made_at ?holders ())
 
 (* If a structure was named after its creation, it has several labels. The first label is the
    oldest, so the search stops there. *)
@@ -76,14 +78,33 @@ let none () = []
 let by_address =
   By_address.create (fun label -> Attached_data.owner label.attached)
 
-let find_named pointer =
-  let named = By_address.find by_address (Atomic.get lists).named.all pointer in
-  find_among named pointer ~otherwise:none
-
 let find_own pointer =
   let { named; others } = Atomic.get lists in
   find_among named.all pointer ~otherwise:(fun () ->
       find_among others.all pointer ~otherwise:none)
+
+let is_name_only label =
+  match label with
+  | { name = Some _; kind = None; made_at = None; holders; figures = None; _ }
+    ->
+      holders == nobody
+  | _ -> false
+
+(* The name before is of no use any more. A program may give a structure a name for each request,
+   so the labels must not get more and more. *)
+let replace_name structure =
+  let pointer = Identity.pointer structure in
+  match By_address.find by_address (Atomic.get lists).named.all pointer with
+  | { attached; is_first = false; is_replaced; _ } :: _ -> (
+      match Attached_data.attached_to pointer attached with
+      | Some label when is_name_only label -> Atomic.set is_replaced true
+      | Some _ | None -> ())
+  | _ -> ()
+
+let add ?kind ?name ?made_at ?holders ?is_over structure =
+  let label = label ?kind ?name ?made_at ?holders () in
+  if is_name_only label && Observer.are_labelled () then replace_name structure;
+  attach ?is_over ~is_first:false structure label
 
 let rec find pointer =
   let with_whole label =
@@ -142,11 +163,21 @@ let part ~waited_in whole part =
   attach ~is_first:true part (label ~whole ())
 
 let rec name pointer =
-  let of_label { name = own; whole; _ } =
-    if Option.is_none own && not (Identity.is_nowhere whole) then name whole
-    else own
+  let rec among = function
+    | [] -> None
+    | { attached; is_first; _ } :: older -> (
+        match Attached_data.attached_to pointer attached with
+        | None -> among older
+        | Some { name = Some _ as own; _ } -> own
+        | Some { whole; _ } -> (
+            let of_whole =
+              if Identity.is_nowhere whole then None else name whole
+            in
+            match of_whole with
+            | None when not is_first -> among older
+            | found -> found))
   in
-  List.find_map of_label (find_named pointer)
+  among (By_address.find by_address (Atomic.get lists).named.all pointer)
 
 (* --- In words ------------------------------------------------------------------ *)
 

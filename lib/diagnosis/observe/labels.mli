@@ -31,8 +31,9 @@ val add :
   'structure ->
   unit
 (** The structure is not kept alive, although [holders] refers to it. The label
-    is dropped once [is_over ()], even if the structure lives. {b Cost}: O(1)
-    amortised. *)
+    is dropped once [is_over ()], even if the structure lives. A label that has
+    nothing but a name replaces another one. {b Cost}: O(1) amortised, O(log n)
+    for a name alone. *)
 
 (** {2 Looking up} *)
 
@@ -51,6 +52,9 @@ type label = {
   is_first : bool;
       (** [true] if it was attached when the structure was made. *)
   is_over : unit -> bool;  (** {!add}. *)
+  is_replaced : bool Atomic.t;
+      (** [true] if it has nothing but a name, and the structure has a newer
+          one. *)
 }
 
 val all : unit -> label list

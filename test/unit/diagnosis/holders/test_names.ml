@@ -232,6 +232,32 @@ let many () =
   if many > 3. *. few then
     Alcotest.failf "%.0f words for 10 names, %.0f for 5,000" few many
 
+(* A program may name a lock after each request that takes it. Only the last name is kept. *)
+let renamed () =
+  let words_of n =
+    Gc.full_major ();
+    let others = List.length (Labels.all ()) in
+    let lock = Rwlock.create ~name:"first" () in
+    for i = 1 to n do
+      Debug.name lock (Printf.sprintf "request %d" i)
+    done;
+    strings "the last" [ Printf.sprintf "request %d" n ] [ called lock ];
+    Gc.minor ();
+    ignore (called lock : string);
+    let before = Gc.minor_words () in
+    for _ = 1 to 10 do
+      ignore (called lock : string)
+    done;
+    let words = Gc.minor_words () -. before in
+    int "its first name, and its last" 2 (List.length (Labels.all ()) - others);
+    ignore (Sys.opaque_identity lock);
+    words
+  in
+  let few = words_of 10 in
+  let many = words_of 5_000 in
+  if many > 3. *. few then
+    Alcotest.failf "%.0f words for 10 names, %.0f for 5,000" few many
+
 let () =
   run "names"
     [
@@ -245,5 +271,6 @@ let () =
           test "structures that move" moved;
           test "structures that a compaction moves" compacted;
           test "many" many;
+          test "renamed" renamed;
         ] );
     ]
