@@ -32,7 +32,7 @@ let earn seen { before; credit; _ } =
 (* A program that takes so much of a processor has something else to do, and perhaps its next
    request comes soon. *)
 let quiet_load = 0.25
-let quiet_for = 0.05
+let quiet_for = 0.1
 
 let is_busy seen before =
   seen.used -. before.used > quiet_load *. (seen.at -. before.at)

@@ -8,12 +8,15 @@ type program = { load : float; took : float; cycles_each : int }
 
 (* Runs the steps of [seconds] of a program that takes [load] of a processor, whose collections
    take [took], and which itself completes [cycles_each] cycles between two steps. [fresh] of a
-   step's number are the new waits. Returns the times at which it collected. *)
-let collections ?(fresh = fun _ -> 0) ~seconds { load; took; cycles_each } =
+   step's number are the new waits. It isn't run while [is_starved] at a time. Returns the times at
+   which it collected. *)
+let collections ?(fresh = fun _ -> 0) ?(is_starved = fun _ -> false) ~seconds
+    { load; took; cycles_each } =
   let rec from i ({ Search.at; used; cycles } : Search.seen) state found =
     if at > seconds then List.rev found
     else
       let paused = Search.pause state in
+      let load = if is_starved at then 0. else load in
       let seen =
         {
           Search.at = at +. paused;
@@ -69,6 +72,14 @@ let collects_itself () =
     (List.length
        (collections ~seconds:60. { quiet with load = 1.; cycles_each = 1 }))
 
+(* Other programs have the cores for 0.08 s of each 0.2 s. *)
+let starved () =
+  let is_starved at = Float.rem at 0.2 < 0.08 in
+  int "collections" 0
+    (List.length
+       (collections ~is_starved ~seconds:60.
+          { quiet with load = 1.; cycles_each = 1 }))
+
 let () =
   run "CONCORD_DEBUG=leaks, when it collects"
     [
@@ -80,5 +91,6 @@ let () =
           test "for 2 % of the time" at_most_2_percent;
           test "rarely while the program is busy" not_while_busy;
           test "never if a busy program collects itself" collects_itself;
+          test "nor if it is starved for a moment" starved;
         ] );
     ]
