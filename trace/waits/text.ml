@@ -90,6 +90,14 @@ let of_found pid { Finder.waits = found; unseen } =
     | Some inner -> Printf.sprintf " (%d in its container)" inner
     | None -> "");
   List.iter (add_group buffer) (groups found);
+  if found = [] then
+    add buffer
+      "\n\
+       If it hangs, it computes, or waits outside Concord, perhaps in a call \
+       that blocks\n\
+       the loop of its tasks. This shows what each thread does:\n\
+      \  gdb -p %d -batch -ex 'thread apply all backtrace'\n"
+      pid;
   if unseen > 0 then
     add buffer
       "\n\

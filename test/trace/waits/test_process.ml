@@ -44,6 +44,13 @@ let refuses_another_user () =
           | exception _ -> 1)
     | forked -> yes "it is refused" (snd (Unix.waitpid [] forked) = WEXITED 0)
 
+(* Somebody whose program hangs has to know what to try next. *)
+let names_the_next_step () =
+  let text waits = Text.of_found 12 { Finder.waits; unseen = 0 } in
+  let is_there waits = contains (text waits) "gdb -p 12 -batch" in
+  yes "without waits" (is_there []);
+  no "with one" (is_there [ { Finder.targets = []; lines = [] } ])
+
 (* --- Stopping ----------------------------------------------------------------------- *)
 
 let in_box = [ {|Mvar.take of "box"|} ]
@@ -130,6 +137,7 @@ let () =
         test "no process" refuses_nobody;
         test "another user's" refuses_another_user;
       ] );
+    ("text", [ test "without waits, it says what to do" names_the_next_step ]);
     ( "the process",
       [
         test "continues" continues;
