@@ -14,7 +14,10 @@ type ('state, 'operation) answer =
       next : ('state, 'operation) answer;
     }
 
-type exactness = Exact | May_miss | Inexact
+type exactness = Exact | Exact_alone | May_miss | Inexact
+type 'operation if_cancelled = Leaves | Performs of 'operation | Stays
+
+let withdrawn = "withdrawn"
 
 module type S = sig
   type state
@@ -28,6 +31,7 @@ module type S = sig
   val perform :
     waiting:operation list -> state -> operation -> (state, operation) answer
 
+  val if_cancelled : operation -> operation if_cancelled
   val beside : operation -> exactness
   val show : operation -> string
   val looks : operation list
@@ -35,7 +39,11 @@ end
 
 module Run (D : S) = struct
   (* What a task does when it runs again. *)
-  type turn = Ends of string | Leaves | Performs of D.operation
+  type turn =
+    | Ends of string
+    | Unwinds of D.operation  (** It was cancelled in this one. *)
+    | Goes_on of D.operation
+
   type waiter = { task : int; operation : D.operation }
 
   type t = {
@@ -43,15 +51,26 @@ module Run (D : S) = struct
     waiters : waiter list;  (** In the order of arrival. *)
     ready : (int * turn) list;  (** In the order in which they became ready. *)
     served : (int * string) list;
+    moving : bool;  (** A waiting task was served, and maybe has not run. *)
   }
 
-  let initial = { state = D.initial; waiters = []; ready = []; served = [] }
-  let withdrawn = "withdrawn"
+  let initial =
+    { state = D.initial; waiters = []; ready = []; served = []; moving = false }
+
   let waiting t = List.length t.waiters
   let served t = t.served
-  let stands t task = List.exists (fun w -> w.task = task) t.waiters
-  let refuses t task = List.assoc_opt task t.ready = Some Leaves
-  let waits t task = stands t task && not (refuses t task)
+  let find t task = List.find_opt (fun w -> w.task = task) t.waiters
+
+  let refuses t task =
+    match List.assoc_opt task t.ready with
+    | Some (Unwinds _) -> true
+    | Some (Ends _ | Goes_on _) | None -> false
+
+  let waits t task =
+    match find t task with
+    | None -> false
+    | Some w -> D.if_cancelled w.operation <> Stays && not (refuses t task)
+
   let is_in line w = D.line w.operation = Some line
   let first t line = List.find_opt (is_in line) t.waiters
 
@@ -64,7 +83,8 @@ module Run (D : S) = struct
   (* [w] leaves its line, and continues unless it refuses. *)
   let resume t turn w =
     let after = leave t w.task in
-    if refuses t w.task then after else ready after w.task turn
+    if refuses t w.task then after
+    else ready { after with moving = true } w.task turn
 
   let operations waiters = List.map (fun w -> w.operation) waiters
 
@@ -78,7 +98,7 @@ module Run (D : S) = struct
     in
     match D.perform ~waiting t.state w.operation with
     | Returns (state, result) -> becomes state (Ends result)
-    | Continues (state, operation) -> becomes state (Performs operation)
+    | Continues (state, operation) -> becomes state (Goes_on operation)
     | Waits | Wakes_one _ | Wakes_all _ -> None
 
   let rec serve t =
@@ -97,7 +117,7 @@ module Run (D : S) = struct
       | Waits -> waits t
       | Returns (state, result) -> serve (finish { t with state } task result)
       | Continues (state, operation) ->
-          serve (ready { t with state } task (Performs operation))
+          serve (ready { t with state } task (Goes_on operation))
       | Wakes_one { line; result; accepted; nobody } as answer -> (
           match first t line with
           | None -> conclude t nobody
@@ -119,7 +139,16 @@ module Run (D : S) = struct
     | (Returns _ | Continues _) when would_overtake () -> waits t
     | answer -> conclude t answer
 
-  let refuse t task = if waits t task then ready t task Leaves else t
+  let refuse t task =
+    match find t task with
+    | Some w when waits t task -> ready t task (Unwinds w.operation)
+    | Some _ | None -> t
+
+  let unwind t task operation =
+    let t = leave t task in
+    match D.if_cancelled operation with
+    | Performs next -> arrive (serve t) ~task ~tries:false next
+    | Leaves | Stays -> serve (finish t task withdrawn)
 
   let turn t task =
     match List.assoc_opt task t.ready with
@@ -128,11 +157,16 @@ module Run (D : S) = struct
         let t = { t with ready = List.remove_assoc task t.ready } in
         match turn with
         | Ends result -> finish t task result
-        | Leaves -> serve (finish (leave t task) task withdrawn)
-        | Performs operation -> arrive t ~task ~tries:false operation)
+        | Unwinds operation -> unwind t task operation
+        | Goes_on operation -> arrive t ~task ~tries:false operation)
+
+  let rec runs t task =
+    if List.mem_assoc task t.ready then runs (turn t task) task else t
 
   let rec turns t =
-    match t.ready with [] -> t | (task, _) :: _ -> turns (turn t task)
+    match t.ready with
+    | [] -> { t with moving = false }
+    | (task, _) :: _ -> turns (runs t task)
 
   type action =
     | Arrive of { task : int; tries : bool; operation : D.operation }
@@ -143,9 +177,11 @@ module Run (D : S) = struct
     | Arrive { task; tries; operation } ->
         let after = arrive t ~task ~tries operation in
         let misses =
-          tries && t.waiters <> [] && D.beside operation = May_miss
+          tries
+          && (t.waiters <> [] || t.moving)
+          && D.beside operation = May_miss
         in
-        if exact then [ turn after task ]
+        if exact then [ runs after task ]
         else after :: (if misses then [ finish t task "none" ] else [])
     | Refuse task -> [ refuse t task ]
     | Turn task -> [ turn t task ]
@@ -154,7 +190,7 @@ module Run (D : S) = struct
   let end_some t =
     List.fold_left
       (fun t (task, ready) ->
-        match ready with Ends _ -> turn t task | Leaves | Performs _ -> t)
+        match ready with Ends _ -> turn t task | Unwinds _ | Goes_on _ -> t)
       t t.ready
 
   (* Different orders often lead to the same state, from which this goes on once. *)

@@ -37,11 +37,24 @@ type ('state, 'operation) answer =
 (** How exact an operation is while other domains perform theirs. *)
 type exactness =
   | Exact  (** It is a single step. *)
+  | Exact_alone
+      (** It is a single step while no task waits. It is tested only then. *)
   | May_miss
       (** Serving a task takes several steps. An operation that only tries
           meanwhile may get ["none"], although it need not have waited, and the
           task may still be cancelled. *)
   | Inexact  (** It isn't tested so. *)
+
+(** What a task does that is cancelled while it waits in an operation. *)
+type 'operation if_cancelled =
+  | Leaves  (** It leaves its line. *)
+  | Performs of 'operation
+      (** It leaves its line, and still performs this operation, whose result is
+          {!withdrawn}. *)
+  | Stays  (** It can't be cancelled, because it is protected. *)
+
+val withdrawn : string
+(** The result of a cancelled task. *)
 
 module type S = sig
   type state
@@ -68,6 +81,7 @@ module type S = sig
       are the operations of the other tasks that wait, in the order of arrival.
   *)
 
+  val if_cancelled : operation -> operation if_cancelled
   val beside : operation -> exactness
   val show : operation -> string
 
@@ -98,26 +112,26 @@ module Run (D : S) : sig
       operation would wait. *)
 
   val refuse : t -> int -> t
-  (** This task is cancelled. Changes nothing if it doesn't wait. *)
+  (** This task is cancelled. Changes nothing if it doesn't wait, or [Stays]. *)
 
   val turn : t -> int -> t
-  (** This task runs, if it is ready. *)
+  (** This task runs, if it is ready, but only until it [Continues]. *)
+
+  val runs : t -> int -> t
+  (** This task runs until it waits or ends. *)
 
   val turns : t -> t
   (** The ready tasks run, in the order in which they became ready, until none
       is. *)
 
   val waits : t -> int -> bool
-  (** Whether this task waits, and doesn't refuse. *)
+  (** Whether this task waits, and could be cancelled. *)
 
   val waiting : t -> int
   (** How many tasks stand in lines. *)
 
   val served : t -> (int * string) list
   (** The tasks that have ended, and their results, last one first. *)
-
-  val withdrawn : string
-  (** The result of a cancelled task. *)
 
   (** {2 All orders} *)
 

@@ -21,6 +21,7 @@ type 'a task = {
   mutable outcome : 'a outcome;
   mutable raise_in_it : exn -> bool;
   mutable shields : int;  (** How many [Suspend.protect]s it is in. *)
+  mutable stopped : bool;
 }
 
 type hooks = {
@@ -152,7 +153,8 @@ let shield task (k : (unit -> unit, unit) continuation) =
   continue k (fun () -> task.shields <- task.shields - 1)
 
 let start ?(hooks = no_hooks) ?cancelled t f =
-  let task = { outcome = Waits; raise_in_it = (fun _ -> false); shields = 0 } in
+  let raise_in_it _ = false in
+  let task = { outcome = Waits; raise_in_it; shields = 0; stopped = false } in
   match_with f ()
     {
       retc = (fun v -> task.outcome <- Returned v);
@@ -164,6 +166,9 @@ let start ?(hooks = no_hooks) ?cancelled t f =
           :
           ((b, unit) continuation -> unit) option
         ->
+          let cancelled =
+            if task.stopped then Some `Before_block else cancelled
+          in
           let is_cancelled how = task.shields = 0 && cancelled = Some how in
           match e with
           | Suspend _ when is_cancelled `Before_block ->
@@ -177,4 +182,10 @@ let start ?(hooks = no_hooks) ?cancelled t f =
   task
 
 let cancel ?(by = Cancelled) task = task.shields = 0 && task.raise_in_it by
+
+let stop task =
+  let stops = cancel task in
+  if stops then task.stopped <- true;
+  stops
+
 let outcome task = task.outcome

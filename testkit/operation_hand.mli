@@ -50,6 +50,10 @@ val cancel : ?by:exn -> _ task -> bool
 (** Makes a waiting task raise {!Cancelled}, or [by], in {!settle}. It is
     [false] if the task was resumed or cancelled before, or is protected. *)
 
+val stop : _ task -> bool
+(** Like {!cancel}, but if it is [true], the task also raises {!Cancelled} at
+    each later suspension. *)
+
 type 'a outcome =
   | Waits
   | Returned of 'a

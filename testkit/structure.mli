@@ -25,6 +25,8 @@
         | Pass, Open -> Returns (Open, "passes")
         | Open_it, _ -> Returns (Open, "()")
 
+      let if_cancelled _ = Concord_testkit.Description.Leaves
+      let beside _ = Concord_testkit.Description.Exact
       let show = function Pass -> "pass" | Open_it -> "open"
       let looks = [ Pass ]
 

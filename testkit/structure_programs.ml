@@ -42,7 +42,7 @@ module Make (S : STRUCTURE) = struct
     match Hand.outcome task with
     | Waits -> "waits"
     | Returned result -> result
-    | Raised (Hand.Cancelled, _) -> Run.withdrawn
+    | Raised (Hand.Cancelled, _) -> Description.withdrawn
     | Raised (e, _) -> "raises " ^ Printexc.to_string e
 
   let outcome model task =
@@ -50,7 +50,7 @@ module Make (S : STRUCTURE) = struct
 
   let arrive w task way operation =
     let tries = Way.tries way in
-    w.model <- Run.turn (Run.arrive w.model ~task ~tries operation) task;
+    w.model <- Run.runs (Run.arrive w.model ~task ~tries operation) task;
     let noted = ref false in
     let run () =
       let result = Ways.perform w.t way operation in
@@ -68,7 +68,7 @@ module Make (S : STRUCTURE) = struct
     | Some running ->
         let waits = Run.waits w.model task in
         equal "whether it can be cancelled" string_of_bool waits
-          (Hand.cancel running);
+          (Hand.stop running);
         w.model <- Run.refuse w.model task
 
   let show_list served =
@@ -88,7 +88,7 @@ module Make (S : STRUCTURE) = struct
   (* In the order in which they were resumed. *)
   let check_order w =
     let waited (task, result) =
-      List.mem_assoc task w.continued && result <> Run.withdrawn
+      List.mem_assoc task w.continued && result <> Description.withdrawn
     in
     equal "the order" show_list
       (List.filter waited (Run.served w.model))
@@ -166,7 +166,6 @@ module Make (S : STRUCTURE) = struct
 
   (* In some programs most operations wait, in others few. *)
   let program random =
-    let t = S.create () in
     let length = 2 + Random.State.int random 30 in
     let patience = Random.State.int random 8 in
     let step i =
@@ -176,7 +175,7 @@ module Make (S : STRUCTURE) = struct
           Cancel (Random.State.int random i)
       | _ ->
           let operation = pick random (S.operations i) in
-          let ways = Ways.all t operation in
+          let ways = Ways.all operation in
           let way =
             if Random.State.int random 8 < patience then pick random ways
             else Way.Calls

@@ -67,7 +67,7 @@ module Make (S : STRUCTURE) = struct
     match Hand.outcome task with
     | Waits -> "waits"
     | Returned result -> result
-    | Raised (Hand.Cancelled, _) -> Run.withdrawn
+    | Raised (Hand.Cancelled, _) -> Description.withdrawn
     | Raised (e, _) -> "raises " ^ Printexc.to_string e
 
   let really together delays { before; sides } =
@@ -80,7 +80,7 @@ module Make (S : STRUCTURE) = struct
           let run () = Ways.perform t way operation in
           Hashtbl.replace tables.(side) task (Hand.start hands.(side) run)
       | Cancel task ->
-          ignore (Hand.cancel (Hashtbl.find tables.(side) task) : bool);
+          ignore (Hand.stop (Hashtbl.find tables.(side) task) : bool);
           Hand.settle hands.(side)
     in
     List.iteri
@@ -95,14 +95,20 @@ module Make (S : STRUCTURE) = struct
       List.iter (perform i) (List.nth sides i);
       Hand.settle hands.(i)
     in
-    together (side 0) (side 1);
     (* Each task may resume one of the other scheduler. *)
-    Array.iter (Hashtbl.iter (fun _ _ -> settle ())) tables;
+    let settle_all () =
+      for _ = 1 to Hashtbl.length tables.(0) + Hashtbl.length tables.(1) do
+        settle ()
+      done
+    in
+    together (side 0) (side 1);
+    settle_all ();
     let waiting = S.waiters t in
     List.iter
-      (fun (task, way, operation) -> perform 0 (Arrive (task, way, operation)))
+      (fun (task, way, operation) ->
+        perform 0 (Arrive (task, way, operation));
+        settle_all ())
       looks;
-    settle ();
     let results table =
       List.of_seq
         (Seq.map (fun (n, task) -> (n, text task)) (Hashtbl.to_seq table))

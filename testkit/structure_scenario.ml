@@ -102,25 +102,42 @@ module Make (S : STRUCTURE) = struct
   let pick random list =
     List.nth list (Random.State.int random (List.length list))
 
-  let arrive random task =
-    let is_tested operation = S.beside operation <> Inexact in
-    let operation = pick random (List.filter is_tested (S.operations task)) in
-    let way = pick random (Ways.all (S.create ()) operation) in
-    Arrive (task, way, operation)
+  (* What a task may do, in all ways. If [alone], no task may ever wait. *)
+  let arrivals_of ~alone task =
+    let is_tested operation =
+      match S.beside operation with
+      | Exact | May_miss -> true
+      | Exact_alone -> alone
+      | Inexact -> false
+    and ways operation =
+      let all = Ways.all operation in
+      if alone && S.line operation <> None then List.filter Way.tries all
+      else all
+    in
+    List.filter is_tested (S.operations task)
+    |> List.map (fun operation -> (operation, ways operation))
+    |> List.filter (fun (_, ways) -> ways <> [])
+
+  let arrive random ~alone task =
+    let operation, ways = pick random (arrivals_of ~alone task) in
+    Arrive (task, pick random ways, operation)
 
   (* At most [before] steps, and then at most [each] steps on each of two sides. A side cancels
      only its own tasks, which are every second one. *)
   let random random ~before ~each =
     let int n = Random.State.int random (n + 1) in
-    let before = List.init (int before) (arrive random) in
+    let alone = Random.State.bool random in
+    let arrive = arrive random ~alone in
+    let before = List.init (int before) arrive in
     let next = ref (List.length before - 1) in
     let side i =
-      let mine = List.filter (fun n -> n mod 2 = i) (arrivals before) in
+      let is_mine n = n mod 2 = i && not alone in
+      let mine = List.filter is_mine (arrivals before) in
       let step _ =
         if mine <> [] && int 2 = 0 then Cancel (pick random mine)
         else begin
           incr next;
-          arrive random !next
+          arrive !next
         end
       in
       List.init (1 + int (each - 1)) step

@@ -15,15 +15,18 @@ let name = function
   | Polls -> "poll "
 
 module Make (S : STRUCTURE) = struct
-  (* Unless the operation may wait, there is only one way. *)
-  let all t operation =
+  (* Unless the operation may wait, there is only one way. A form that doesn't wait can be asked
+     only by performing it, which is done with a structure that nobody uses. *)
+  let all operation =
     if S.line operation = None then [ Calls ]
     else
       let events =
-        if S.event t operation = None then [] else [ Syncs; Chooses; Polls ]
+        if S.event (S.create ()) operation = None then []
+        else [ Tries; Syncs; Chooses; Polls ]
       in
-      (* A form that doesn't wait can be asked only by performing it. *)
-      Calls :: Tries :: events
+      if events = [] && S.try_call (S.create ()) operation <> None then
+        [ Calls; Tries ]
+      else Calls :: events
 
   let event t operation = Option.get (S.event t operation)
   let or_none = Option.value ~default:"none"

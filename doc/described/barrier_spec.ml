@@ -22,6 +22,7 @@ struct
       Wakes_all { lines = [ 0 ]; result = "()"; next = passes }
     else Waits
 
+  let if_cancelled _ = Leaves
   let beside Await = Exact
   let show Await = "await"
   let looks = [ Await ]

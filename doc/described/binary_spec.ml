@@ -13,6 +13,7 @@ let perform ~waiting:_ permit = function
   | Acquire -> Waits
   | Release -> Returns (true, "()")
 
+let if_cancelled _ = Leaves
 let beside _ = Exact
 let show = function Acquire -> "acquire" | Release -> "release"
 let looks = [ Acquire ]

@@ -18,6 +18,7 @@ let perform ~waiting:_ () = function
       let next = Returns ((), "()") in
       Wakes_all { lines = [ 0 ]; result = string_of_int v; next }
 
+let if_cancelled _ = Leaves
 let beside _ = Exact
 
 let show = function

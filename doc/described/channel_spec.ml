@@ -34,6 +34,7 @@ let perform ~waiting:_ state operation =
   | Close, _ -> Returns (Closed, "()")
   | Is_closed, _ -> Returns (state, string_of_bool (state = Closed))
 
+let if_cancelled _ = Leaves
 let beside _ = Exact
 
 let show = function

@@ -16,6 +16,7 @@ let perform ~waiting:_ () = function
       Wakes_one { line = 0; result = "()"; accepted; nobody = done_ }
   | Broadcast -> Wakes_all { lines = [ 0 ]; result = "()"; next = done_ }
 
+let if_cancelled _ = Leaves
 let beside _ = Exact
 
 let show = function

@@ -34,10 +34,13 @@ let perform ~waiting:_ box operation =
   | Is_empty, Full _ -> Returns (box, "false")
   | Is_empty, (Empty | Held) -> Returns (box, "true")
 
+let if_cancelled _ = Leaves
+
 (* While a value is handed over, the box is neither empty nor full. *)
 let beside = function
   | Put _ | Take | Read | Swap _ | Modify _ -> May_miss
-  | Give _ | Is_empty -> Inexact
+  | Is_empty -> Exact_alone
+  | Give _ -> Inexact
 
 let show = function
   | Put v -> Printf.sprintf "put %d" v

@@ -26,11 +26,16 @@ struct
   let perform ~waiting:_ free = function
     | Acquire n when n <= free -> Returns (free - n, "()")
     | Acquire _ -> Waits
+    | Release n when free > max_int - n -> Returns (free, "overflow")
     | Release n -> Returns (free + n, "()")
     | Get_value -> Returns (free, string_of_int free)
 
+  let if_cancelled _ = Leaves
+
   (* A release serves one task after the other, and the value can be seen in between. *)
-  let beside = function Acquire _ | Release _ -> Exact | Get_value -> Inexact
+  let beside = function
+    | Acquire _ | Release _ -> Exact
+    | Get_value -> Exact_alone
 
   let show = function
     | Acquire n -> Printf.sprintf "acquire_n %d" n

@@ -36,11 +36,14 @@ struct
     | Is_closed, _ -> Returns (s, string_of_bool s.closed)
     | Length, items -> Returns (s, string_of_int (List.length items))
 
+  let if_cancelled _ = Leaves
+
   (* Items that other tasks brought may be missed while they are moved. [drain] takes the items
      of one moment, and removes them a little later. *)
   let beside = function
     | Take | Add _ -> May_miss
-    | Drain | Close | Is_closed | Length -> Inexact
+    | Close | Is_closed | Length -> Exact_alone
+    | Drain -> Inexact
 
   let show = function
     | Add v -> Printf.sprintf "add %d" v

@@ -35,6 +35,8 @@ let perform ~waiting:_ s = function
       Wakes_all { lines = [ 0; 1 ]; result = "raises Closed"; next }
   | Is_closed -> Returns (s, string_of_bool s.closed)
 
+let if_cancelled _ = Leaves
+
 (* To learn the current version is a step of its own. *)
 let beside = function
   | Next -> Inexact

@@ -22,7 +22,9 @@ end = struct
     | Cancel _ -> None
 
   let result (n, (actor : Actor.t)) =
-    (n, if actor.result = "cancelled" then Run.withdrawn else actor.result)
+    ( n,
+      if actor.result = "cancelled" then Description.withdrawn else actor.result
+    )
 
   let start scenario () =
     Actor.spin_at_most 0;
@@ -62,13 +64,14 @@ end = struct
   let arrivals ~ways n =
     List.concat_map
       (fun operation ->
-        if S.beside operation = Inexact then []
-        else
-          List.filter_map
-            (fun way ->
-              if List.mem way ways then Some (Arrive (n, way, operation))
-              else None)
-            (Ways.all (S.create ()) operation))
+        match S.beside operation with
+        | Exact_alone | Inexact -> []
+        | Exact | May_miss ->
+            List.filter_map
+              (fun way ->
+                if List.mem way ways then Some (Arrive (n, way, operation))
+                else None)
+              (Ways.all operation))
       (List.sort_uniq compare (S.operations n))
 
   let product f xs ys = List.concat_map (fun x -> List.map (f x) ys) xs

@@ -351,7 +351,10 @@ let values_come_back () =
     (fun t s -> ([ receive "r" s ], [ Run (back "x" s 1); close t ]))
     [ "r=1 x=back []"; "r=closed x=back [1]" ]
 
+module Described_broadcast = Described.Make (Broadcasts.Unlimited)
+
 let () =
+  Described_broadcast.some 10;
   values_come_back ();
   Cancellations.check "receive, through one subscription" ~three:false
     [

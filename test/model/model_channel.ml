@@ -163,7 +163,10 @@ let values_come_back () =
     (fun c -> ([], [ Run (back "x" c 1); close c; Run (receive "r" c) ]))
     [ "x=back r=1"; "x=back r=closed lost 1"; "x=kept r=closed" ]
 
+module Described_channel = Described.Make (Channels.Of_channel)
+
 let () =
+  Described_channel.some 10;
   cancellations ();
   values_come_back ();
   check "send, and a receive that is cancelled"

@@ -1,7 +1,9 @@
 open Actor
 open Lazy_actor
+module Described_lazy = Described.Make (Lazies)
 
 let () =
+  Described_lazy.some 10;
   (* --- Forcing --- *)
   check "two force"
     (simple (fun () -> 1) @@ fun t -> [ Run (force "a" t); Run (force "b" t) ])

@@ -78,7 +78,10 @@ let check name create make expect =
   let processes, actors = start first processes in
   (processes, at_rest p actors)
 
+module Described_pool = Described.Make (Pools.Of_one)
+
 let () =
+  Described_pool.some 10;
   Cancellations.check "use" ~service:All
     [ ("", fun _ -> use); (", an event", fun _ -> sync_use) ]
     ~create:used ~serve:give_back ~served:"1"

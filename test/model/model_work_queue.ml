@@ -158,7 +158,7 @@ let items_come_back () =
       "a=ok x=back b=1,2 [3]"; "a=ok x=back b=2,1 [3]"; "a=ok x=back b=2,3 [1]";
     ]
 
-module Described_work_queue = Described.Make (Streams.Of_work_queue)
+module Described_work_queue = Described.Make (Work_queues.Of_two)
 
 let () =
   Described_work_queue.some 20;

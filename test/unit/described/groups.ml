@@ -13,10 +13,11 @@ module Of_latch = struct
     | Count_down -> unless_open Latch.count_down t
     | Count_up -> unless_open Latch.count_up t
     | Count -> int (Latch.count t)
+    | Is_open -> bool (Latch.is_open t)
 
   let event t = function
     | Await -> event unit (Latch.await_evt t)
-    | Count_down | Count_up | Count -> None
+    | Count_down | Count_up | Count | Is_open -> None
 
   let try_call _ _ = None
   let waiters = Latch.waiters

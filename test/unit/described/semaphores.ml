@@ -9,6 +9,9 @@ struct
 
   let create () = C.make From.permits
 
+  let released release t =
+    try Results.unit (release t) with Sys_error _ -> "overflow"
+
   let call t = function
     | Acquire 1 ->
         C.acquire t;
@@ -16,12 +19,8 @@ struct
     | Acquire n ->
         C.acquire_n t n;
         "()"
-    | Release 1 ->
-        C.release t;
-        "()"
-    | Release n ->
-        C.release_n t n;
-        "()"
+    | Release 1 -> released C.release t
+    | Release n -> released (fun t -> C.release_n t n) t
     | Get_value -> string_of_int (C.get_value t)
 
   let unit event = Some (Event.wrap event (fun () -> "()"))
@@ -51,6 +50,10 @@ end)
 
 module Of_three = Counting (struct
   let permits = 3
+end)
+
+module Almost_full = Counting (struct
+  let permits = max_int - 1
 end)
 
 module Binary = struct

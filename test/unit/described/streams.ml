@@ -74,19 +74,20 @@ module Of_three = Of_stream (struct
   let capacity = 3
 end)
 
-module Of_work_queue = Of (struct
-  include (
-    Work_queue : module type of Work_queue with type 'a t := 'a Work_queue.t)
+(* [drain] removes the items a little later than it sees them. So it isn't exact beside an
+   addition, but beside others that take. *)
+module Filled = struct
+  include Of_three
 
-  type t = int Work_queue.t
+  let initial = { initial with items = [ 100; 101; 102 ] }
+  let operations _ = [ Take; Take; Take; Drain; Length; Is_closed ]
+  let beside = function Drain -> beside Length | other -> beside other
 
-  let capacity = 2
-  let name = Printf.sprintf "Work_queue of %d" capacity
-  let create () = Work_queue.create capacity
-  let add t v = ignore (Work_queue.add t v : int Work_queue.ticket)
-  let try_add t v = Option.is_some (Work_queue.try_add t v)
-  let add_evt t v = Some (Event.wrap (Work_queue.add_evt t v) ignore)
-end)
+  let create () =
+    let t = create () in
+    List.iter (Stream.add t) initial.items;
+    t
+end
 
 module Of_mailbox = Of (struct
   include (Mailbox : module type of Mailbox with type 'a t := 'a Mailbox.t)

@@ -4,10 +4,15 @@
 open Concord_test_support
 open Concord_testkit.Structure
 
-let structures : (module STRUCTURE) list =
+(* With a limit, a value is passed on in several steps. *)
+let on_one_domain : (module STRUCTURE) list =
+  [ (module Broadcasts.Dropping); (module Broadcasts.Waiting) ]
+
+let on_two_domains : (module STRUCTURE) list =
   [
     (module Semaphores.Of_none);
     (module Semaphores.Of_three);
+    (module Semaphores.Almost_full);
     (module Semaphores.Binary);
     (module Exclusion.Of_mutex);
     (module Exclusion.Fair);
@@ -18,13 +23,19 @@ let structures : (module STRUCTURE) list =
     (module Channels.Of_channel);
     (module Streams.Of_one);
     (module Streams.Of_three);
-    (module Streams.Of_work_queue);
+    (module Streams.Filled);
+    (module Work_queues.Of_two);
     (module Streams.Of_mailbox);
     (module Groups.Of_latch);
     (module Groups.Pairs);
     (module Groups.Threes);
     (module Groups.Of_bvar);
     (module Groups.Of_condition);
+    (module Monitors);
+    (module Lazies);
+    (module Broadcasts.Unlimited);
+    (module Pools.Of_one);
+    (module Pools.Of_two);
   ]
 
 let () =
@@ -37,9 +48,9 @@ let () =
       ( "programs",
         List.mapi
           (test (fun random s -> programs random s (Race.often 300)))
-          structures );
+          (on_two_domains @ on_one_domain) );
       ( "races",
         List.mapi
           (test (fun random s -> races random s (Race.often 30)))
-          (Race.drawn structures) );
+          (Race.drawn on_two_domains) );
     ]

@@ -61,15 +61,18 @@ module Of_promise = struct
     | Await -> ( try int (Promise.await t) with Numbered _ as e -> raised e)
     | Fill v -> once (fun () -> Promise.fill t v)
     | Fail v -> once (fun () -> Promise.fail t (Numbered v))
+    | Try_fill v -> bool (Promise.try_fill t v)
+    | Try_fail v -> bool (Promise.try_fail t (Numbered v))
+    | Is_resolved -> bool (Promise.is_resolved t)
     | Peek -> Option.fold ~none:"none" ~some:result (Promise.peek t)
 
   let event t = function
     | Await -> event result (Promise.await_result_evt t)
-    | Fill _ | Fail _ | Peek -> None
+    | Fill _ | Fail _ | Try_fill _ | Try_fail _ | Peek | Is_resolved -> None
 
   let try_call t = function
     | Await -> tried result (Promise.peek t)
-    | Fill _ | Fail _ | Peek -> None
+    | Fill _ | Fail _ | Try_fill _ | Try_fail _ | Peek | Is_resolved -> None
 
   let waiters = Promise.waiters
 end
