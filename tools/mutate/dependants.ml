@@ -91,8 +91,8 @@ let levels file =
   in
   go Names.empty (Names.singleton (module_of file))
 
-(* The part after the first underscore. For example, test_latch and stm_latch are named after
-   lib/latch.ml. *)
+(* The part after the first underscore. For example, test_mvar and model_mvar are named after
+   lib/structures/mvar.ml. *)
 let is_named_after file { name; _ } =
   match String.index_opt name '_' with
   | None -> false

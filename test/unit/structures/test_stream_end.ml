@@ -20,6 +20,7 @@ let ended t =
   closed "add_evt" (fun () -> Event.sync (Stream.add_evt t 0));
   closed "poll add_evt" (fun () -> Event.poll (Stream.add_evt t 0));
   closed "try_take" (fun () -> Stream.try_take t);
+  yes "take_nonblocking" (Stream.take_nonblocking t = None);
   closed "take" (fun () -> Stream.take t);
   closed "take_evt" (fun () -> Event.sync (Stream.take_evt t));
   yes "take_nonblocking" (Stream.take_nonblocking t = None);
