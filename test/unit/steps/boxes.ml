@@ -1,4 +1,4 @@
-(* Structures that pass values, and descriptions of them. *)
+(* Structures that pass values. *)
 
 open Compared
 
@@ -258,10 +258,8 @@ let mvar name ~in_order =
           Asleep Holder;
           Nudged;
         |];
-      make =
-        (function
-        | Expected -> expected_mvar ~in_order
-        | how -> real_mvar ~in_order how);
+      make = real_mvar ~in_order;
+      expected = Some (expected_mvar ~in_order);
     }
 
 (* --- Channel ---------------------------------------------------------------------- *)
@@ -295,58 +293,14 @@ let real_channel how ~log =
 
 let closed = Errors.Closed
 
-let expected_channel ~log =
-  let is_closed = ref false and senders = ref [] and receivers = ref [] in
-  let rec meet q outcome =
-    match !q with
-    | _ when !is_closed -> raise closed
-    | [] -> None
-    | w :: rest ->
-        q := rest;
-        if resume log w outcome then Some w.number else meet q outcome
-  in
-  let close () =
-    is_closed := true;
-    let all = !senders @ !receivers in
-    senders := [];
-    receivers := [];
-    List.iter
-      (fun w -> ignore (resume log w (Printexc.to_string closed) : bool))
-      all
-  in
-  let act op n =
-    match op with
-    | Send -> if meet receivers (int n) = None then "none" else "()"
-    | Receive -> option (meet senders "()")
-    | Close when n < 50 -> "not yet"
-    | Close -> unit (close ())
-  and enlist role number answer =
-    let mine, others =
-      match role with
-      | Sender -> (senders, receivers)
-      | Receiver -> (receivers, senders)
-    in
-    (not !is_closed) && !others = []
-    && begin
-      mine := !mine @ [ { role; number; answer } ];
-      true
-    end
-  and withdraw number =
-    senders := without number !senders;
-    receivers := without number !receivers
-  and look () =
-    Printf.sprintf "closed %b, %d wait" !is_closed
-      (List.length !senders + List.length !receivers)
-  in
-  expected { act; enlist; withdraw; look }
-
 let channel =
   Structure
     {
       name = "Channel";
       ops = [| Send; Receive; Close |];
       roles = [| Sender; Receiver |];
-      make = (function Expected -> expected_channel | how -> real_channel how);
+      make = real_channel;
+      expected = None;
     }
 
 (* --- Structures that resume all waiters ------------------------------------------- *)
@@ -369,50 +323,14 @@ let real_latch how ~log =
   in
   { act; enlist; withdraw = withdraw waiters; look }
 
-(* [come] tells whether a waiter may come. *)
-let expected_crowd ~log ~act ~come ~show =
-  let q = ref [] in
-  let resume_all outcome =
-    let all = !q in
-    q := [];
-    List.iter (fun w -> ignore (resume log w outcome : bool)) all;
-    List.length all
-  in
-  let enlist role number answer =
-    come ()
-    && begin
-      q := !q @ [ { role; number; answer } ];
-      true
-    end
-  and withdraw number = q := without number !q
-  and look () = Printf.sprintf "%s, %d wait" (show ()) (List.length !q) in
-  expected { act = act ~resume_all ~q; enlist; withdraw; look }
-
-let expected_latch ~log =
-  let left = ref parties in
-  let act ~resume_all ~q:_ op _ =
-    match op with
-    | Count_up when !left = 0 -> raise Latch.cannot_count_up
-    | Count_up ->
-        incr left;
-        "()"
-    | Count_down when !left = 0 -> raise Latch.is_already_open
-    | Count_down ->
-        decr left;
-        if !left = 0 then ignore (resume_all "()" : int);
-        "()"
-  in
-  expected_crowd ~log ~act
-    ~come:(fun () -> !left > 0)
-    ~show:(fun () -> int !left)
-
 let latch =
   Structure
     {
       name = "Latch";
       ops = [| Count_down; Count_down; Count_up |];
       roles = [| () |];
-      make = (function Expected -> expected_latch | how -> real_latch how);
+      make = real_latch;
+      expected = None;
     }
 
 type watch_op = Set | Close | Look | Look_now
@@ -445,28 +363,43 @@ let real_watch how ~log =
   in
   { act; enlist; withdraw = withdraw waiters; look }
 
+(* Whether a set counts once is visible only in the versions of tasks that wait again. *)
 let expected_watch ~log =
   let value = ref 0 and version = ref 0 and closed = ref false in
+  let q = ref [] in
   let shown () = show_version (!value, !version) in
-  let act ~resume_all ~q:_ op n =
+  let resume_all outcome =
+    let all = !q in
+    q := [];
+    List.iter (fun w -> ignore (resume log w outcome : bool)) all
+  in
+  let act op n =
     match op with
     | (Set | Look_now) when !closed -> raise Watch.Closed
     | Set ->
         value := n;
         incr version;
-        unit (ignore (resume_all (shown ()) : int))
+        unit (resume_all (shown ()))
     | Close ->
         let was = !closed in
         closed := true;
-        if not was then
-          ignore (resume_all (Printexc.to_string Watch.Closed) : int);
+        if not was then resume_all (Printexc.to_string Watch.Closed);
         "()"
     | Look -> shown ()
     | Look_now -> "none"
+  and enlist role number answer =
+    (not !closed)
+    && begin
+      q := !q @ [ { role; number; answer } ];
+      true
+    end
+  and withdraw number = q := without number !q
+  and look () =
+    Printf.sprintf "%s%s, %d wait" (shown ())
+      (if !closed then ", closed" else "")
+      (List.length !q)
   in
-  expected_crowd ~log ~act
-    ~come:(fun () -> not !closed)
-    ~show:(fun () -> shown () ^ if !closed then ", closed" else "")
+  expected { act; enlist; withdraw; look }
 
 let watch =
   Structure
@@ -474,7 +407,8 @@ let watch =
       name = "Watch";
       ops = [| Set; Set; Set; Set; Look; Look_now; Close |];
       roles = [| () |];
-      make = (function Expected -> expected_watch | how -> real_watch how);
+      make = real_watch;
+      expected = Some expected_watch;
     }
 
 type bvar_op = Signal | Broadcast | Broadcast_exn
@@ -494,30 +428,14 @@ let real_bvar how ~log =
   and look () = Printf.sprintf ", %d wait" (Bvar.waiters t) in
   { act; enlist; withdraw = withdraw waiters; look }
 
-let expected_bvar ~log =
-  let act ~resume_all ~q op n =
-    let rec signal () =
-      match !q with
-      | [] -> false
-      | w :: rest ->
-          q := rest;
-          resume log w (int n) || signal ()
-    in
-    match op with
-    | Signal -> string_of_bool (signal ())
-    | Broadcast -> unit (ignore (resume_all (int n) : int))
-    | Broadcast_exn ->
-        unit (ignore (resume_all (Printexc.to_string Not_found) : int))
-  in
-  expected_crowd ~log ~act ~come:(fun () -> true) ~show:(fun () -> "")
-
 let bvar =
   Structure
     {
       name = "Bvar";
       ops = [| Signal; Signal; Signal; Broadcast; Broadcast_exn |];
       roles = [| () |];
-      make = (function Expected -> expected_bvar | how -> real_bvar how);
+      make = real_bvar;
+      expected = None;
     }
 
 type promise_op = Fill | Fail
@@ -552,28 +470,14 @@ let real_promise how ~log =
   in
   { act; enlist; withdraw = withdraw waiters; look }
 
-let expected_promise ~log =
-  let outcome = ref "unresolved" in
-  let act ~resume_all ~q:_ op n =
-    if n < 30 then "not yet"
-    else if !outcome <> "unresolved" then raise Promise.Already_filled
-    else begin
-      (outcome :=
-         match op with Fill -> int n | Fail -> Printexc.to_string Not_found);
-      int (resume_all "()")
-    end
-  in
-  expected_crowd ~log ~act
-    ~come:(fun () -> !outcome = "unresolved")
-    ~show:(fun () -> !outcome)
-
 let promise =
   Structure
     {
       name = "Promise";
       ops = [| Fill; Fail |];
       roles = [| () |];
-      make = (function Expected -> expected_promise | how -> real_promise how);
+      make = real_promise;
+      expected = None;
     }
 
 (* --- Lazy ------------------------------------------------------------------------- *)
@@ -634,66 +538,14 @@ let real_lazy how ~log =
   in
   { act; enlist; withdraw = withdraw waiters; look }
 
-let expected_lazy ~log =
-  let state = ref "unforced" and forcers = ref [] and watchers = ref [] in
-  let is_open () = !state = "unforced" || !state = "forcing" in
-  let settle outcome =
-    state := outcome;
-    let resume_all outcome all =
-      List.iter (fun w -> ignore (resume log w outcome : bool)) all
-    in
-    let first = !forcers and then_ = !watchers in
-    forcers := [];
-    watchers := [];
-    resume_all "settled" first;
-    resume_all "()" then_
-  in
-  let rec pass_on () =
-    match !forcers with
-    | [] -> state := "unforced"
-    | w :: rest ->
-        forcers := rest;
-        if not (resume log w "yours") then pass_on ()
-  in
-  let act op n =
-    match (op, !state) with
-    | Begin, "unforced" ->
-        state := "forcing";
-        "yours"
-    | Begin, "forcing" -> "none"
-    | Begin, _ -> "settled"
-    | Force, "unforced" when not (is_rare n) ->
-        settle (int n);
-        int n
-    | Return, "forcing" when not (is_rare n) -> unit (settle (int n))
-    | Fail, "forcing" when not (is_rare n) ->
-        unit (settle (Printexc.to_string Not_found))
-    | Pass_on, "forcing" -> unit (pass_on ())
-    | _ -> "not now"
-  and enlist role number answer =
-    let come q =
-      q := !q @ [ { role; number; answer } ];
-      true
-    in
-    match role with
-    | Forcer -> !state = "forcing" && come forcers
-    | Watcher -> is_open () && come watchers
-  and withdraw number =
-    forcers := without number !forcers;
-    watchers := without number !watchers
-  and look () =
-    Printf.sprintf "%s, %d wait, %d watch" !state (List.length !forcers)
-      (List.length !watchers)
-  in
-  expected { act; enlist; withdraw; look }
-
 let lazy_ =
   Structure
     {
       name = "Lazy";
       ops = [| Begin; Begin; Force; Return; Fail; Pass_on; Pass_on |];
       roles = [| Forcer; Forcer; Watcher |];
-      make = (function Expected -> expected_lazy | how -> real_lazy how);
+      make = real_lazy;
+      expected = None;
     }
 
 let all =

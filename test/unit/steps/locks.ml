@@ -295,10 +295,8 @@ let structure (description : description) (module Lock : Lock) modes ~more =
                  Give_up mode;
                |]));
       roles = each (fun mode -> roles mode [| Awake; Awake; Asleep; Nudged |]);
-      make =
-        (function
-        | Expected -> expected_permits description
-        | how -> real (module Lock) description how);
+      make = real (module Lock) description;
+      expected = Some (expected_permits description);
     }
 
 let mutex name ~in_order create =

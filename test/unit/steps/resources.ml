@@ -1,4 +1,4 @@
-(* Pools and work queues, and descriptions of them. *)
+(* Pools and work queues. *)
 
 open Compared
 
@@ -42,84 +42,6 @@ let real_pool how ~log =
   in
   { act; enlist; withdraw = withdraw waiters; look }
 
-let expected_pool ~log =
-  (* The idle ones, each with a flag that is set if it is older than the last [Clear]. *)
-  let idle = ref [] and held = ref 0 and closed = ref false in
-  let users = ref [] and enders = ref [] in
-  let rec pass outcome otherwise =
-    match !users with
-    | [] -> otherwise ()
-    | w :: rest ->
-        users := rest;
-        if not (resume log w outcome) then pass outcome otherwise
-  and resume_all queue outcome =
-    let all = !queue in
-    queue := [];
-    List.iter (fun w -> ignore (resume log w outcome : bool)) all
-  in
-  let size () = !held + List.length !idle in
-  let settle () = if !closed && size () = 0 then resume_all enders "()" in
-  let may_take () = !closed || !idle <> [] || size () < limit in
-  let act op n =
-    match (op, !idle) with
-    | Take, _ when !closed -> raise Pool.Closed
-    | Take, (v, _) :: rest ->
-        idle := rest;
-        incr held;
-        int v
-    | Take, [] when size () < limit ->
-        incr held;
-        "to make"
-    | Take, [] -> "none"
-    | (Give | Gone), _ when !held = 0 -> "none is held"
-    | Give, _ ->
-        pass (int n) (fun () ->
-            decr held;
-            idle := (n, false) :: !idle);
-        "()"
-    | Gone, _ ->
-        pass "to make" (fun () ->
-            decr held;
-            settle ());
-        "()"
-    | Close, _ when !closed -> "()"
-    | Close, _ ->
-        closed := true;
-        resume_all users (Printexc.to_string Pool.Closed);
-        settle ();
-        "()"
-    | Clear, _ ->
-        idle := List.map (fun (v, _) -> (v, true)) !idle;
-        "()"
-    | Pick, all -> (
-        match List.find_opt (fun (_, old) -> old || !closed) all with
-        | None -> "none"
-        | Some ((v, _) as picked) ->
-            idle := List.filter (( != ) picked) all;
-            incr held;
-            int v)
-  and enlist role number answer =
-    let queue, may_pass =
-      match role with
-      | User -> (users, may_take ())
-      | At_end -> (enders, !closed && size () = 0)
-    in
-    (not may_pass)
-    && begin
-      queue := !queue @ [ { role; number; answer } ];
-      true
-    end
-  and withdraw number =
-    users := without number !users;
-    enders := without number !enders
-  and look () =
-    Printf.sprintf "%d, idle %s%s, %d wait" (size ())
-      (String.concat " " (List.map (fun (v, _) -> int v) !idle))
-      (if !closed then ", closed" else "")
-      (List.length !users + List.length !enders)
-  in
-  expected { act; enlist; withdraw; look }
-
 let pool =
   Structure
     {
@@ -140,7 +62,8 @@ let pool =
           Close;
         |];
       roles = [| User; User; User; At_end |];
-      make = (function Expected -> expected_pool | how -> real_pool how);
+      make = real_pool;
+      expected = None;
     }
 
 (* --- Work_queue ---------------------------------------------------------------------- *)
@@ -200,93 +123,6 @@ let real_queue how ~log =
 
 (* An item is a reference to its value, which also serves as its ticket. The newest ticket
    comes first. *)
-let expected_queue ~log =
-  let items = ref [] and closed = ref false in
-  let tickets = ref [] and adders = ref [] and takers = ref [] in
-  let full () = List.length !items >= capacity in
-  let rec serve () =
-    match !adders with
-    | w :: rest when not (full ()) ->
-        adders := rest;
-        let ticket = ref w.number in
-        tickets := ticket :: !tickets;
-        if resume log w "added" then items := !items @ [ ticket ];
-        serve ()
-    | _ -> ()
-  and resume_all queue =
-    let all = !queue in
-    queue := [];
-    let outcome = Printexc.to_string Work_queue.Closed in
-    List.iter (fun w -> ignore (resume log w outcome : bool)) all
-  in
-  let rec put n =
-    match !takers with
-    | w :: rest ->
-        takers := rest;
-        resume log w (int n) || put n
-    | [] -> false
-  in
-  let add n =
-    let ticket = ref n in
-    if not (put n) then items := !items @ [ ticket ];
-    (* If a resumer raises, the ticket is lost. *)
-    if not !struck then tickets := ticket :: !tickets;
-    "added"
-  in
-  let act op n =
-    match op with
-    | (Add | Take) when !closed && (op = Add || !items = []) ->
-        raise Work_queue.Closed
-    | Add -> if full () then "none" else add n
-    | Take -> (
-        match !items with
-        | v :: rest ->
-            items := rest;
-            serve ();
-            int !v
-        | [] -> "none")
-    | Withdraw i -> (
-        match List.nth_opt !tickets i with
-        | None -> "no ticket"
-        | Some ticket ->
-            let is_there = List.memq ticket !items in
-            items := List.filter (fun other -> other != ticket) !items;
-            serve ();
-            string_of_bool is_there)
-    | Drain ->
-        let all = List.map ( ! ) !items in
-        items := [];
-        serve ();
-        list all
-    | Close ->
-        if not !closed then begin
-          closed := true;
-          resume_all adders;
-          resume_all takers
-        end;
-        "()"
-  and enlist role number answer =
-    let queue, may_pass =
-      match role with
-      | Adder -> (adders, !closed || not (full ()))
-      | Taker -> (takers, !closed || !items <> [])
-    in
-    (not may_pass)
-    && begin
-      queue := !queue @ [ { role; number; answer } ];
-      true
-    end
-  and withdraw number =
-    adders := without number !adders;
-    takers := without number !takers
-  and look () =
-    Printf.sprintf "%s, %d%s, %d wait"
-      (list (List.map ( ! ) !items))
-      (List.length !items)
-      (if !closed then ", closed" else "")
-      (List.length !adders + List.length !takers)
-  in
-  expected { act; enlist; withdraw; look }
 
 let queue =
   Structure
@@ -308,7 +144,8 @@ let queue =
           Close;
         |];
       roles = [| Adder; Taker |];
-      make = (function Expected -> expected_queue | how -> real_queue how);
+      make = real_queue;
+      expected = None;
     }
 
 let all = [ pool; queue ]

@@ -1,5 +1,6 @@
 (* Compares each structure's functions with its steps, performed in each of the driver's
-   ways, and with a description over lists. The same CONCORD_SEED draws the same commands. *)
+   ways, and some with a description over lists. The same
+   CONCORD_SEED draws the same commands. *)
 
 open Concord_test_support.Check
 
