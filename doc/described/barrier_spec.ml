@@ -13,7 +13,8 @@ struct
   let line Await = Some 0
   let passes = Returns ((), "()")
 
-  (* The second of two asks the first. In a larger group, cancelled tasks count. *)
+  (* The second of two asks the first. In a larger group, cancelled tasks
+     count. *)
   let perform ~waiting () Await =
     if Of.parties = 2 then
       let accepted Await = passes in

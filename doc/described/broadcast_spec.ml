@@ -2,8 +2,9 @@ open Description
 
 type limit = Unlimited | Drop_oldest of int | Wait of int
 
-(* A broadcast with two subscriptions, which have the numbers 0 and 1. Tasks wait only in the
-   first one, because the order between tasks of several subscriptions isn't specified. *)
+(* A broadcast with two subscriptions, which have the numbers 0 and 1. Tasks
+   wait only in the first one, because the order between tasks of several
+   subscriptions isn't specified. *)
 module Make (Of : sig
   val limit : limit
 end) =
@@ -105,7 +106,8 @@ struct
 
   let if_cancelled _ = Leaves
 
-  (* While tasks are served, or with a limit, a value is passed on in several steps. *)
+  (* While tasks are served, or with a limit, a value is passed on in several
+     steps. *)
   let beside = function
     | _ when Of.limit <> Unlimited -> Inexact
     | Send _ | Receive -> May_miss

@@ -1,6 +1,6 @@
 open Description
 
-(* How many wake-ups the tasks in the line of the condition have still to get. *)
+(* [wake_ups] is how many tasks in the condition's line have to be woken. *)
 type state = { locked : bool; wake_ups : int }
 
 type operation =

@@ -32,7 +32,8 @@ struct
 
   let if_cancelled _ = Leaves
 
-  (* A release serves one task after the other, and the value can be seen in between. *)
+  (* A release serves one task after the other, and the value can be seen in
+     between. *)
   let beside = function
     | Acquire _ | Release _ -> Exact
     | Get_value -> Exact_alone

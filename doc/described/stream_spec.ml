@@ -38,8 +38,8 @@ struct
 
   let if_cancelled _ = Leaves
 
-  (* Items that other tasks brought may be missed while they are moved. [drain] takes the items
-     of one moment, and removes them a little later. *)
+  (* Items that other tasks brought may be missed while they are moved. [drain]
+     takes the items of one moment, and removes them a little later. *)
   let beside = function
     | Take | Add _ -> May_miss
     | Close | Is_closed | Length -> Exact_alone

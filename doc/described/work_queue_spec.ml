@@ -10,7 +10,7 @@ struct
     let name = "queue"
   end)
 
-  (* An added item, whose ticket the task doesn't have yet, can't be withdrawn. *)
+  (* An item can be withdrawn only once its task has the ticket. *)
   type state = { queue : Queue.state; tickets : int list }
 
   type operation =

@@ -24,7 +24,9 @@
       - : unit = ()
     ]}
 
-    The {{!/concord/rules}rules of all structures} hold.
+    The {{!/concord/rules}rules of all structures} hold. The
+    {{!/concord/descriptions}description} says what each operation does in each
+    state.
 
     See also the pages on {{!/concord/lwt}Lwt} and {{!/concord/picos}Picos}. *)
 

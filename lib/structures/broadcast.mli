@@ -20,7 +20,9 @@
     garbage-collected if no subscription will receive it. {!send} doesn't
     suspend, unless you set the {{!type-limit}limit} [Wait].
 
-    The {{!/concord/rules}rules of all structures} hold.
+    The {{!/concord/rules}rules of all structures} hold. The
+    {{!/concord/descriptions}description} says what each operation does in each
+    state.
 
     See also the pages on {{!/concord/lwt}Lwt}, {{!/concord/async}Async} and
     {{!/concord/picos}Picos}. *)

@@ -17,7 +17,9 @@
       - : string = "it rains"
     ]}
 
-    The {{!/concord/rules}rules of all structures} hold.
+    The {{!/concord/rules}rules of all structures} hold. The
+    {{!/concord/descriptions}description} says what each operation does in each
+    state.
 
     It is Lwt's [Lwt_condition] and Async's [Bvar], for tasks of any hosts. See
     also the pages on {{!/concord/lwt}Lwt} and {{!/concord/async}Async}. *)

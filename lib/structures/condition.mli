@@ -27,7 +27,9 @@
     If your state needs no mutex, because it is an [Atomic], see
     {!section-no_mutex}.
 
-    The {{!/concord/rules}rules of all structures} hold.
+    The {{!/concord/rules}rules of all structures} hold. The
+    {{!/concord/descriptions}description} says what each operation does in each
+    state.
 
     See also the pages on {{!/concord/stdlib}Stdlib}, {{!/concord/eio}Eio} and
     {{!/concord/lwt}Lwt}. *)

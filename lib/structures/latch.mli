@@ -18,7 +18,9 @@
     If you don't know the number of tasks in advance, raise the count by
     {!count_up} while it isn't zero.
 
-    The {{!/concord/rules}rules of all structures} hold.
+    The {{!/concord/rules}rules of all structures} hold. The
+    {{!/concord/descriptions}description} says what each operation does in each
+    state.
 
     See also the pages on {{!/concord/stdlib}Stdlib} and
     {{!/concord/picos}Picos}. *)

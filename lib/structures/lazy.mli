@@ -21,7 +21,9 @@
     [[@@@concord.lazy]] at the head of a file, also with [ppx_concord]. If other
     code gives you a Stdlib lazy value, use {!of_stdlib}.
 
-    The {{!/concord/rules}rules of all structures} hold.
+    The {{!/concord/rules}rules of all structures} hold. The
+    {{!/concord/descriptions}description} says what each operation does in each
+    state.
 
     Lazy values are described in section 6 of "Effectively Composing Concurrency
     Libraries". See also the pages on {{!/concord/stdlib}Stdlib} and

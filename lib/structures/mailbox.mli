@@ -15,7 +15,9 @@
       - : int = 6
     ]}
 
-    The {{!/concord/rules}rules of all structures} hold.
+    The {{!/concord/rules}rules of all structures} hold. The
+    {{!/concord/descriptions}description} says what each operation does in each
+    state.
 
     (It is the "synchronous Fifo" of "Lightweight concurrency".)
 

@@ -21,7 +21,9 @@
     {!section-owners}. A mutex isn't poisoned if the function of {!protect}
     raises.
 
-    The {{!/concord/rules}rules of all structures} hold.
+    The {{!/concord/rules}rules of all structures} hold. The
+    {{!/concord/descriptions}description} says what each operation does in each
+    state.
 
     See also the pages on {{!/concord/stdlib}Stdlib}, {{!/concord/eio}Eio} and
     {{!/concord/lwt}Lwt}. *)

@@ -21,10 +21,12 @@
       - : string option = None
     ]}
 
-    The {{!/concord/rules}rules of all structures} hold. Tasks waiting to put
-    have one queue, and tasks waiting to take, read, swap or modify have
-    another. If a task waits to swap or modify in a sleeping thread, newcomers
-    may briefly overtake it, and the tasks behind it ({!Mutex} has the details).
+    The {{!/concord/rules}rules of all structures} hold. The
+    {{!/concord/descriptions}description} says what each operation does in each
+    state. Tasks waiting to put have one queue, and tasks waiting to take, read,
+    swap or modify have another. If a task waits to swap or modify in a sleeping
+    thread, newcomers may briefly overtake it, and the tasks behind it ({!Mutex}
+    has the details).
 
     MVars are among the structures of section 3.3 of "Effectively Composing
     Concurrency Libraries", and its section 7 measures them. See also the pages

@@ -36,7 +36,9 @@
       them wait for each other, a report shows the deadlock cycle.
 
     The functions given to {!create} and {!use} run in the task using the pool,
-    and may suspend. The {{!/concord/rules}rules of all structures} hold.
+    and may suspend. The {{!/concord/rules}rules of all structures} hold, and
+    its {{!/concord/descriptions}description} says what each operation does in
+    each state.
 
     See also the pages on {{!/concord/eio}Eio} and {{!/concord/lwt}Lwt}. *)
 

@@ -17,7 +17,9 @@
       - : unit = ()
     ]}
 
-    The {{!/concord/rules}rules of all structures} hold.
+    The {{!/concord/rules}rules of all structures} hold. The
+    {{!/concord/descriptions}description} says what each operation does in each
+    state.
 
     Promises are described in section 3.3 of "Effectively Composing Concurrency
     Libraries". See also the pages on {{!/concord/eio}Eio},

@@ -27,7 +27,9 @@
     their tasks apart, and in {!read} and {!write} on every host. If one task
     unlocks for another, the lock knows only its later holders.
 
-    The {{!/concord/rules}rules of all structures} hold.
+    The {{!/concord/rules}rules of all structures} hold. The
+    {{!/concord/descriptions}description} says what each operation does in each
+    state.
 
     See also the pages on {{!/concord/stdlib}Stdlib} and
     {{!/concord/picos}Picos}. *)

@@ -17,7 +17,9 @@
       - : int list = [1; 2; 3]
     ]}
 
-    The {{!/concord/rules}rules of all structures} hold.
+    The {{!/concord/rules}rules of all structures} hold. The
+    {{!/concord/descriptions}description} says what each operation does in each
+    state.
 
     See also the pages on {{!/concord/stdlib}Stdlib} and {{!/concord/eio}Eio}.
 *)

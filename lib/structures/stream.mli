@@ -16,7 +16,9 @@
       - : char list = ['a'; 'b']
     ]}
 
-    The {{!/concord/rules}rules of all structures} hold.
+    The {{!/concord/rules}rules of all structures} hold. The
+    {{!/concord/descriptions}description} says what each operation does in each
+    state.
 
     A waiting producer's item goes into the stream as soon as there is room,
     even before the producer runs again. While another task is moving such

@@ -24,7 +24,9 @@
       - : (int * Watch.version) option = None
     ]}
 
-    The {{!/concord/rules}rules of all structures} hold.
+    The {{!/concord/rules}rules of all structures} hold. The
+    {{!/concord/descriptions}description} says what each operation does in each
+    state.
 
     See also the pages on {{!/concord/stdlib}Stdlib}, {{!/concord/eio}Eio},
     {{!/concord/lwt}Lwt} and {{!/concord/async}Async}. *)

@@ -25,7 +25,9 @@
     If you never withdraw an item, use {!Stream}, because it is faster.
 
     The {{!/concord/rules}rules of all structures} hold. But adding, taking and
-    withdrawing an item take O(log n) time for [n] items in the queue.
+    withdrawing an item take O(log n) time for [n] items in the queue. The
+    {{!/concord/descriptions}description} says what each operation does in each
+    state.
 
     A waiting producer's item goes into the queue as soon as there is room, even
     before the producer runs again. While another task is moving such an item,
