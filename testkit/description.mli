@@ -36,13 +36,14 @@ type ('state, 'operation) answer =
 
 (** How exact an operation is while other domains perform theirs. *)
 type exactness =
-  | Exact  (** It is a single step. *)
+  | Exact
+      (** It is a single step. Only a task that is just being resumed may still
+          be cancelled. *)
   | Exact_alone
       (** It is a single step while no task waits. It is tested only then. *)
   | May_miss
       (** Serving a task takes several steps. An operation that only tries
-          meanwhile may get ["none"], although it need not have waited, and the
-          task may still be cancelled. *)
+          meanwhile may get ["none"], although it need not have waited. *)
   | Inexact  (** It isn't tested so. *)
 
 (** What a task does that is cancelled while it waits in an operation. *)

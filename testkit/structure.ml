@@ -1,7 +1,7 @@
 module type STRUCTURE = Structure_signature.STRUCTURE
 
 (* How often a race is repeated. *)
-let often = 5
+let often = 20
 
 let repeat while_ f =
   let rec go n =

@@ -72,9 +72,14 @@ module Make (S : STRUCTURE) = struct
 
   let really together delays { before; sides } =
     let t = S.create () and hands = Array.init 2 (fun _ -> Hand.create ()) in
-    let settle () = Array.iter Hand.settle hands in
     (* Each domain has a table of its own, because tables aren't atomic. *)
     let tables = Array.init 2 (fun _ -> Hashtbl.create 8) in
+    (* Each task may resume one of the other scheduler. *)
+    let settle () =
+      for _ = 0 to Hashtbl.length tables.(0) + Hashtbl.length tables.(1) do
+        Array.iter Hand.settle hands
+      done
+    in
     let perform side = function
       | Arrive (task, way, operation) ->
           let run () = Ways.perform t way operation in
@@ -95,19 +100,13 @@ module Make (S : STRUCTURE) = struct
       List.iter (perform i) (List.nth sides i);
       Hand.settle hands.(i)
     in
-    (* Each task may resume one of the other scheduler. *)
-    let settle_all () =
-      for _ = 1 to Hashtbl.length tables.(0) + Hashtbl.length tables.(1) do
-        settle ()
-      done
-    in
     together (side 0) (side 1);
-    settle_all ();
+    settle ();
     let waiting = S.waiters t in
     List.iter
       (fun (task, way, operation) ->
         perform 0 (Arrive (task, way, operation));
-        settle_all ())
+        settle ())
       looks;
     let results table =
       List.of_seq
@@ -120,7 +119,8 @@ module Make (S : STRUCTURE) = struct
     let race = Scenario.random random ~before:4 ~each:3 in
     let possible = possible race in
     for _ = 1 to often do
-      let delays = Array.init 2 (fun _ -> Random.State.int random 40) in
+      let delay _ = Random.State.int random (1 lsl Random.State.int random 6) in
+      let delays = Array.init 2 delay in
       let seen = really together delays race in
       if not (List.mem seen possible) then
         Trial.fail

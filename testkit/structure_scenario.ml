@@ -62,19 +62,10 @@ module Make (S : STRUCTURE) = struct
 
   let after_before { before; _ } = List.fold_left one_by_one Run.initial before
 
-  (* If serving a task takes several steps, a cancellation of this task may overtake the
-     operation before it. *)
-  let sequences ~exact { before; sides } =
-    let takes_steps = function
-      | Arrive (task, _, operation) when S.beside operation = May_miss ->
-          Some task
-      | Arrive _ | Cancel _ -> None
-    in
-    let loose = if exact then [] else List.filter_map takes_steps before in
-    let is_loose = function
-      | Cancel task -> List.mem task loose
-      | Arrive _ -> false
-    in
+  (* A task that is being served may still be cancelled. Other operations may have come since
+     then, so a cancellation may overtake the steps before it. *)
+  let sequences ~exact { sides; _ } =
+    let is_loose = function Cancel _ -> not exact | Arrive _ -> false in
     let split side =
       let overtakes, others = List.partition is_loose side in
       List.concat_map actions others :: List.map actions overtakes

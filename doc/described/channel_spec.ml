@@ -35,7 +35,10 @@ let perform ~waiting:_ state operation =
   | Is_closed, _ -> Returns (state, string_of_bool (state = Closed))
 
 let if_cancelled _ = Leaves
-let beside _ = Exact
+
+let beside = function
+  | Send _ | Receive -> May_miss
+  | Close | Is_closed -> Exact
 
 let show = function
   | Send v -> Printf.sprintf "send %d" v

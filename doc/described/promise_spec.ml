@@ -15,8 +15,8 @@ let name = "Promise"
 let initial = Unresolved
 
 let operations n =
-  [ Await; Await; Await; Peek; Is_resolved ]
-  @ if n mod 3 = 0 then [ Fill n; Fail n; Try_fill n; Try_fail n ] else []
+  [ Await; Await; Await; Await; Await; Peek; Is_resolved ]
+  @ [ Fill n; Fail n; Try_fill n; Try_fail n ]
 
 let line = function
   | Await -> Some 0

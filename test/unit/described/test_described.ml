@@ -51,6 +51,6 @@ let () =
           (on_two_domains @ on_one_domain) );
       ( "races",
         List.mapi
-          (test (fun random s -> races random s (Race.often 30)))
+          (test (fun random s -> races random s (Race.often 100)))
           (Race.drawn on_two_domains) );
     ]
