@@ -3,35 +3,6 @@ open Concord.Tools
 open Concord_test_support
 open Check
 
-let signalled_in_order () =
-  traced [ "a 1"; "b 2"; "c 3"; "d 3" ] @@ fun say ->
-  let t = Bvar.create () in
-  no "no task waits" (Bvar.signal t 0);
-  Bvar.broadcast t 0;
-  let wait name =
-    Hand.start (fun () -> say (Printf.sprintf "%s %d" name (Bvar.wait t)))
-  in
-  let tasks = List.map wait [ "a"; "b"; "c"; "d" ] in
-  int "they wait" 4 (Bvar.waiters t);
-  yes "a" (Bvar.signal t 1);
-  yes "b" (Bvar.signal t 2);
-  Bvar.broadcast t 3;
-  int "no task waits" 0 (Bvar.waiters t);
-  Hand.settle ();
-  List.iter Hand.result tasks
-
-(* The value goes to the next waiter, because the first one was cancelled. *)
-let cancelled () =
-  let t = Bvar.create () in
-  let first = Hand.start (fun () -> Bvar.wait t) in
-  let second = Hand.start (fun () -> Bvar.wait t) in
-  yes "cancelled" (Hand.cancel first);
-  yes "signalled" (Bvar.signal t 1);
-  Hand.settle ();
-  Hand.unwound first;
-  int "the second" 1 (Hand.result second);
-  no "no waiter is left" (Bvar.signal t 2)
-
 let failing () =
   let t = Bvar.create () in
   let tasks =
@@ -98,8 +69,6 @@ let () =
   Check.run "Bvar"
     (( "operations",
        [
-         test "in order" signalled_in_order;
-         test "cancelled" cancelled;
          test "an exception" failing;
          test "in a choice, enlisted last" enlisted_last;
          test "domains" domains;

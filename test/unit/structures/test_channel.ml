@@ -7,34 +7,6 @@ let waiting t n = int "waiters" n (Channel.waiters t)
 let sender t v = Hand.start (fun () -> Channel.send t v)
 let receiver t = Hand.start (fun () -> Channel.receive t)
 
-let nobody_waits () =
-  let t = Channel.create () in
-  no "try_send" (Channel.try_send t 1);
-  yes "try_receive" (Channel.try_receive t = None);
-  yes "polls"
-    (Event.poll (Channel.send_evt t 1) = None
-    && Event.poll (Channel.receive_evt t) = None);
-  waiting t 0;
-  no "open" (Channel.is_closed t)
-
-let they_meet () =
-  let t = Channel.create () in
-  let s = sender t 1 in
-  waiting t 1;
-  no "senders do not meet" (Channel.try_send t 9);
-  yes "receive" (Channel.try_receive t = Some 1);
-  let r = receiver t in
-  yes "receivers do not meet" (Channel.try_receive t = None);
-  yes "send" (Channel.try_send t 2);
-  waiting t 0;
-  Hand.settle ();
-  Hand.result s;
-  int "received" 2 (Hand.result r);
-  let s = sender t 3 in
-  int "without waiting" 3 (Channel.receive t);
-  Hand.settle ();
-  Hand.result s
-
 let before_the_registration () =
   let t = Channel.create () in
   let r = ref None in
@@ -57,37 +29,6 @@ let in_a_finaliser () =
   Hand.settle ();
   int "values" 10 (List.length (List.map Hand.result tasks));
   int "no waiter was left" 2 !refused
-
-(* --- Closed --------------------------------------------------------------- *)
-
-let closed what f = raises what Channel.Closed f
-
-let ended t =
-  yes "closed" (Channel.is_closed t);
-  closed "send" (fun () -> Channel.send t 1);
-  closed "receive" (fun () -> Channel.receive t);
-  closed "try_send" (fun () -> Channel.try_send t 1);
-  closed "try_receive" (fun () -> Channel.try_receive t);
-  closed "send_evt" (fun () -> Event.sync (Channel.send_evt t 1));
-  closed "receive_evt" (fun () -> Event.poll (Channel.receive_evt t));
-  waiting t 0;
-  Channel.close t;
-  yes "closed again" (Channel.is_closed t)
-
-let close () =
-  let t = Channel.create () in
-  Channel.close t;
-  ended t;
-  let t = Channel.create () in
-  let tasks =
-    [ receiver t; Hand.start (fun () -> Event.sync (Channel.receive_evt t)) ]
-  in
-  Channel.close t;
-  Hand.settle ();
-  List.iter
-    (fun task -> closed "they waited" (fun () -> Hand.result task))
-    tasks;
-  ended t
 
 (* --- Both sides choose ---------------------------------------------------- *)
 
@@ -168,12 +109,7 @@ let () =
   run "Channel"
     ([
        ( "operations",
-         [
-           test "no task waits" nobody_waits;
-           test "a sender and a receiver meet" they_meet;
-           test "close: in each state" close;
-           test "try_send in a finaliser" in_a_finaliser;
-         ]
+         [ test "try_send in a finaliser" in_a_finaliser ]
          @ unless_debugged
              (test "a receiver comes before the registration"
                 before_the_registration) );

@@ -24,25 +24,6 @@ let misuse () =
   raises "open from the start" closed (fun () ->
       Latch.count_down (Latch.create 0))
 
-let in_order () =
-  traced [ "counted"; "open"; "a"; "b"; "c" ] @@ fun say ->
-  let t = Latch.create 2 in
-  let tasks = List.map (wait t say) names in
-  waiting t 3;
-  Latch.count_down t;
-  Hand.settle ();
-  say "counted";
-  int "count" 1 (Latch.count t);
-  no "still shut" (Latch.is_open t);
-  Latch.count_down t;
-  yes "open" (Latch.is_open t);
-  waiting t 0;
-  say "open";
-  Hand.settle ();
-  List.iter Hand.result tasks;
-  Latch.await t;
-  Event.sync (Latch.await_evt t)
-
 let up_and_down () =
   traced [ "two more"; "last"; "a"; "b"; "c" ] @@ fun say ->
   let t = Latch.create 1 in
@@ -134,7 +115,6 @@ let () =
     (( "operations",
        [
          test "misuse" misuse;
-         test "opens in order" in_order;
          test "counts up too" up_and_down;
          test "tasks that begin others" growing;
          test "threads and domains" domains;

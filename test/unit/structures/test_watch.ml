@@ -21,39 +21,6 @@ let latest () =
   Watch.set t 3;
   int "the same value is a change" 3 (fst (Watch.changed t ~since:now))
 
-let wait t say name =
-  let since = since t in
-  Hand.start (fun () ->
-      say (Printf.sprintf "%s %d" name (fst (Watch.changed t ~since))))
-
-let in_order () =
-  traced [ "set"; "a 2"; "b 2"; "c 3" ] @@ fun say ->
-  let t = Watch.create 1 in
-  let a = wait t say "a" in
-  let b = wait t say "b" in
-  int "waiters" 2 (Watch.waiters t);
-  Watch.set t 2;
-  int "all were resumed" 0 (Watch.waiters t);
-  let c = wait t say "c" in
-  Watch.set t 3;
-  say "set";
-  Hand.settle ();
-  List.iter Hand.result [ a; b; c ]
-
-(* The cancelled task has seen nothing, so it finds the value that came meanwhile. *)
-let cancelled () =
-  let t = Watch.create 1 in
-  let seen = since t in
-  let task = Hand.start (fun () -> fst (Watch.changed t ~since:seen)) in
-  let other = Hand.start (fun () -> fst (Watch.changed t ~since:seen)) in
-  yes "cancelled" (Hand.cancel task);
-  Watch.set t 2;
-  Hand.settle ();
-  Hand.unwound task;
-  int "the other one" 2 (Hand.result other);
-  int "again" 2 (fst (Watch.changed t ~since:seen));
-  int "no task waits" 0 (Watch.waiters t)
-
 let ends () =
   let t = Watch.create 1 in
   let seen = since t in
@@ -116,8 +83,6 @@ let () =
     (( "operations",
        [
          test "the latest value" latest;
-         test "all see a change, in order" in_order;
-         test "cancelled" cancelled;
          test "closing" ends;
          test "threads and domains" domains;
        ] )
