@@ -193,11 +193,14 @@ let rec files folder =
   Array.to_list (Sys.readdir (path folder))
   |> List.concat_map (fun name ->
       let file = if folder = "." then name else Filename.concat folder name in
-      if Sys.is_directory (path file) then
-        if name.[0] = '.' || name.[0] = '_' then [] else files file
-      else if name = "README.md" || Filename.check_suffix name ".mld" then
-        [ file ]
-      else [])
+      match Sys.is_directory (path file) with
+      | true -> if name.[0] = '.' || name.[0] = '_' then [] else files file
+      | false ->
+          if name = "README.md" || Filename.check_suffix name ".mld" then
+            [ file ]
+          else []
+      (* dune is just making this program anew *)
+      | exception Sys_error _ -> [])
 
 let sorted = List.sort_uniq compare
 
