@@ -210,10 +210,15 @@ let nudged request rare =
   if is_within_round request rare then { rare with promised }
   else { rare with promised; overtaken = 0; since = Nudge.now_ns () }
 
-(* The state in which the permits of [request] are free again. *)
+(* The state in which the permits of [request] are free again. A program with an error may give
+   back those of another task while they are handed to it. If that task refuses, they are given
+   back twice, so their number is bounded. *)
 let freed request s =
-  let rare = without_known request (rare_of s) in
-  state (free_of s + request.amount) (first_of s) rare
+  let rare = without_known request (rare_of s) and free = free_of s in
+  let free =
+    if request.amount > all - free then all else free + request.amount
+  in
+  state free (first_of s) rare
 
 (* Is the head, which wants [amount], served alone? A task behind it that wants no permits is
    served with it. If the next waiter has withdrawn, [serve] looks at those behind. *)

@@ -98,6 +98,26 @@ let late_writer ?prefer expected () =
   let _late = come t say "w2" in
   unlock_all t say
 
+(* While the lock is handed to a reader, another task unlocks it, which doesn't hold it. Then the
+   reader refuses, so it is given back twice. *)
+let unlocked_twice () =
+  let t = Rwlock.create () in
+  Rwlock.write_lock t;
+  let suspend block _ =
+    let resumer _ =
+      Rwlock.read_unlock t;
+      false
+    in
+    no "waits" (Option.is_some (block resumer))
+  in
+  Handled.until_wait { suspend } (fun () -> Rwlock.read_lock t);
+  Rwlock.write_unlock t;
+  yes "free for a writer" (Rwlock.try_write_lock t);
+  no "but not for two" (Rwlock.try_write_lock t);
+  Rwlock.write_unlock t;
+  yes "free for a reader" (Rwlock.try_read_lock t);
+  Rwlock.read_unlock t
+
 let misuse () =
   let t = Rwlock.create () in
   let read_error =
@@ -337,6 +357,7 @@ let () =
            test "writers first: the same"
              (behind_a_writer ~prefer:writers_first);
            test "unlock a lock that is not held" misuse;
+           test "unlock a lock that is handed to another task" unlocked_twice;
            test "read and write" within;
            test "downgrade: no task waits" (downgrade "" "downgrade unlock");
            test "downgrade: readers up to a writer come in"
