@@ -51,7 +51,9 @@ module Run (D : S) = struct
     waiters : waiter list;  (** In the order of arrival. *)
     ready : (int * turn) list;  (** In the order in which they became ready. *)
     served : (int * string) list;
-    moving : bool;  (** A waiting task was served, and maybe has not run. *)
+    moving : bool;
+        (** A task has left its line since all were at rest. Another domain may
+            not have finished with it. *)
   }
 
   let initial =
@@ -75,7 +77,8 @@ module Run (D : S) = struct
   let first t line = List.find_opt (is_in line) t.waiters
 
   let leave t task =
-    { t with waiters = List.filter (fun w -> w.task <> task) t.waiters }
+    let waiters = List.filter (fun w -> w.task <> task) t.waiters in
+    { t with waiters; moving = true }
 
   let finish t task result = { t with served = (task, result) :: t.served }
   let ready t task turn = { t with ready = t.ready @ [ (task, turn) ] }
@@ -83,8 +86,7 @@ module Run (D : S) = struct
   (* [w] leaves its line, and continues unless it refuses. *)
   let resume t turn w =
     let after = leave t w.task in
-    if refuses t w.task then after
-    else ready { after with moving = true } w.task turn
+    if refuses t w.task then after else ready after w.task turn
 
   let operations waiters = List.map (fun w -> w.operation) waiters
 

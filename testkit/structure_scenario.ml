@@ -117,7 +117,7 @@ module Make (S : STRUCTURE) = struct
      only its own tasks, which are every second one. *)
   let random random ~before ~each =
     let int n = Random.State.int random (n + 1) in
-    let alone = Random.State.bool random in
+    let alone = Random.State.bool random || arrivals_of ~alone:false 0 = [] in
     let arrive = arrive random ~alone in
     let before = List.init (int before) arrive in
     let next = ref (List.length before - 1) in

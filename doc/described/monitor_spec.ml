@@ -45,7 +45,9 @@ let if_cancelled = function
   | Lock_again _ -> Stays
   | _ -> Leaves
 
-let beside = function Sleep | Lock_again _ -> Inexact | _ -> Exact
+(* [wait] enters the line, and then unlocks the mutex. Another domain may come between, and these
+   tasks don't care which of them has locked the mutex. *)
+let beside = function Wait | Sleep | Lock_again _ -> Inexact | _ -> Exact
 
 let show = function
   | Lock -> "lock"

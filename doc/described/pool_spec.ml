@@ -72,10 +72,11 @@ struct
 
   let if_cancelled _ = Leaves
 
-  (* To make and to dispose of a resource are steps of their own. *)
+  (* To make and to dispose of a resource are steps of their own, and [await_closed] waits for
+     them. *)
   let beside = function
-    | Obtain | Give_back _ | Close | Await_closed -> May_miss
-    | Make | Lease _ | Return _ | Clear | Sizes -> Inexact
+    | Obtain | Give_back _ | Close -> May_miss
+    | Make | Lease _ | Return _ | Clear | Sizes | Await_closed -> Inexact
 
   let show = function
     | Obtain -> "obtain"

@@ -56,7 +56,11 @@ struct
         Returns (state, "not permitted")
 
   let if_cancelled _ = Leaves
-  let beside _ = Exact
+
+  (* Readers are let in one after the other. If a writer comes meanwhile and goes first, the
+     others wait for it. *)
+  let beside _ =
+    match Of.prefer with `Nobody -> Exact | `Writers -> Exact_alone
 
   let show = function
     | Read_lock -> "read_lock"

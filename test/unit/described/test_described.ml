@@ -4,9 +4,11 @@
 open Concord_test_support
 open Concord_testkit.Structure
 
-(* With a limit, a value is passed on in several steps. *)
+(* With a limit, a value is passed on in several steps, and so is a mutex by [wait]. *)
 let on_one_domain : (module STRUCTURE) list =
-  [ (module Broadcasts.Dropping); (module Broadcasts.Waiting) ]
+  [
+    (module Broadcasts.Dropping); (module Broadcasts.Waiting); (module Monitors);
+  ]
 
 let on_two_domains : (module STRUCTURE) list =
   [
@@ -31,7 +33,6 @@ let on_two_domains : (module STRUCTURE) list =
     (module Groups.Threes);
     (module Groups.Of_bvar);
     (module Groups.Of_condition);
-    (module Monitors);
     (module Lazies);
     (module Broadcasts.Unlimited);
     (module Pools.Of_one);
