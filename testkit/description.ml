@@ -18,6 +18,7 @@ type exactness = Exact | Exact_alone | May_miss | Inexact
 type 'operation if_cancelled = Leaves | Performs of 'operation | Stays
 
 let withdrawn = "withdrawn"
+let not_permitted = "not permitted"
 
 module type S = sig
   type state

@@ -57,6 +57,12 @@ type 'operation if_cancelled =
 val withdrawn : string
 (** The result of a cancelled task. *)
 
+val not_permitted : string
+(** The result of an operation that a program shouldn't perform in this state,
+    for example to unlock a lock that nobody holds. Races in which it may happen
+    aren't tested. A lock that is handed to a cancelled task seems to be held
+    until this task refuses it, so another domain might unlock it meanwhile. *)
+
 module type S = sig
   type state
   type operation

@@ -116,8 +116,12 @@ module Make (S : STRUCTURE) = struct
 
   (* The same race is repeated, because it may end in different ways. *)
   let check ~often together random =
-    let race = Scenario.random random ~before:4 ~each:3 in
-    let possible = possible race in
+    let rec draw () =
+      let race = Scenario.random random ~before:4 ~each:3 in
+      let possible = possible race in
+      if is_misuse possible then draw () else (race, possible)
+    in
+    let race, possible = draw () in
     for _ = 1 to often do
       let delay _ = Random.State.int random (1 lsl Random.State.int random 6) in
       let delays = Array.init 2 delay in

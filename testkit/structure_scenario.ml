@@ -88,6 +88,13 @@ module Make (S : STRUCTURE) = struct
     Run.ends ~exact (after_before scenario) (sequences ~exact scenario)
     |> List.map ending_of |> List.sort_uniq compare
 
+  (* Whether a task may do what isn't permitted. The looks may. *)
+  let is_misuse endings =
+    let is_refused (task, result) =
+      task >= 0 && result = Description.not_permitted
+    in
+    List.exists (fun { results; _ } -> List.exists is_refused results) endings
+
   (* --- Which ----------------------------------------------------------------------- *)
 
   let pick random list =

@@ -29,7 +29,7 @@ let perform ~waiting s operation =
   | Lock when s.locked -> Waits
   | Lock -> Returns ({ s with locked = true }, "()")
   | Unlock when s.locked -> Returns ({ s with locked = false }, "()")
-  | (Unlock | Wait) when not s.locked -> Returns (s, "not permitted")
+  | (Unlock | Wait) when not s.locked -> Returns (s, not_permitted)
   | Unlock -> assert false
   | Wait -> Continues ({ locked = false; wake_ups = 0 }, Sleep)
   | Sleep when s.wake_ups > 0 ->
@@ -45,9 +45,7 @@ let if_cancelled = function
   | Lock_again _ -> Stays
   | _ -> Leaves
 
-(* [wait] enters the line, and then unlocks the mutex. Another domain may come between, and these
-   tasks don't care which of them has locked the mutex. *)
-let beside = function Wait | Sleep | Lock_again _ -> Inexact | _ -> Exact
+let beside = function Sleep | Lock_again _ -> Inexact | _ -> Exact
 
 let show = function
   | Lock -> "lock"

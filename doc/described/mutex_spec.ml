@@ -14,7 +14,7 @@ let perform ~waiting:_ state operation =
   | Protect, Free -> Continues (Locked, Unlock)
   | (Lock | Protect), Locked -> Waits
   | Unlock, Locked -> Returns (Free, "()")
-  | Unlock, Free -> Returns (Free, "not permitted")
+  | Unlock, Free -> Returns (Free, not_permitted)
   | Is_locked, _ -> Returns (state, string_of_bool (state = Locked))
 
 let if_cancelled _ = Leaves

@@ -53,14 +53,10 @@ struct
     | (Write_unlock | End_write), Writer -> Returns (Readers 0, "()")
     | Downgrade, Writer -> Returns (Readers 1, "()")
     | (Read_unlock | Write_unlock | Downgrade | End_write), _ ->
-        Returns (state, "not permitted")
+        Returns (state, not_permitted)
 
   let if_cancelled _ = Leaves
-
-  (* Readers are let in one after the other. If a writer comes meanwhile and goes first, the
-     others wait for it. *)
-  let beside _ =
-    match Of.prefer with `Nobody -> Exact | `Writers -> Exact_alone
+  let beside _ = Exact
 
   let show = function
     | Read_lock -> "read_lock"

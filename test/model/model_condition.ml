@@ -84,7 +84,10 @@ let cancellations () =
   check First "wait, signal" Condition.signal;
   check All "wait, broadcast" Condition.broadcast
 
+module Described_condition = Described.Make (Monitors)
+
 let () =
+  Described_condition.some 10;
   cancellations ();
   check "one comes to wait for a state"
     (fun c m ->

@@ -4,10 +4,13 @@
 open Concord_test_support
 open Concord_testkit.Structure
 
-(* With a limit, a value is passed on in several steps, and so is a mutex by [wait]. *)
+(* These have operations of several steps, between which another domain may come. With a limit,
+   a value is passed on. Readers are let in one after the other, so a writer may come first. *)
 let on_one_domain : (module STRUCTURE) list =
   [
-    (module Broadcasts.Dropping); (module Broadcasts.Waiting); (module Monitors);
+    (module Broadcasts.Dropping);
+    (module Broadcasts.Waiting);
+    (module Exclusion.Writers_first);
   ]
 
 let on_two_domains : (module STRUCTURE) list =
@@ -18,7 +21,6 @@ let on_two_domains : (module STRUCTURE) list =
     (module Semaphores.Binary);
     (module Exclusion.Of_mutex);
     (module Exclusion.Fair);
-    (module Exclusion.Writers_first);
     (module Boxes.Of_mvar);
     (module Values.Of_promise);
     (module Values.Of_watch);
@@ -33,6 +35,7 @@ let on_two_domains : (module STRUCTURE) list =
     (module Groups.Threes);
     (module Groups.Of_bvar);
     (module Groups.Of_condition);
+    (module Monitors);
     (module Lazies);
     (module Broadcasts.Unlimited);
     (module Pools.Of_one);
