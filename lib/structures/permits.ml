@@ -14,8 +14,7 @@
                   * fewer free, one more overtaken                 the same, if a nudged task is on
                                                                    its way: at most [most] times
    give           * more free                                      a holder, which then serves
-   give_part      * more free                                      a holder, which keeps some; it
-                                                                   then serves
+   give_part      * more free                                      the same, which keeps some
    serve            the first waiter leaves its queue, fewer free  any task, if the surplus is
                                                                    enough; it resumes the waiter
                     the first waiter leaves its queue, more        the same, if the waiter's
@@ -210,15 +209,11 @@ let nudged request rare =
   if is_within_round request rare then { rare with promised }
   else { rare with promised; overtaken = 0; since = Nudge.now_ns () }
 
-(* The state in which the permits of [request] are free again. A program with an error may give
-   back those of another task while they are handed to it. If that task refuses, they are given
-   back twice, so their number is bounded. *)
+(* The permits of [request] are free again. By a program's mistake they may be given back twice,
+   while they are handed over, so [all] bounds them. *)
 let freed request s =
   let rare = without_known request (rare_of s) and free = free_of s in
-  let free =
-    if request.amount > all - free then all else free + request.amount
-  in
-  state free (first_of s) rare
+  state (free + Int.min request.amount (all - free)) (first_of s) rare
 
 (* Is the head, which wants [amount], served alone? A task behind it that wants no permits is
    served with it. If the next waiter has withdrawn, [serve] looks at those behind. *)
