@@ -72,8 +72,8 @@ struct
 
   let if_cancelled _ = Leaves
 
-  (* To make and to dispose of a resource are steps of their own, and [await_closed] waits for
-     them. *)
+  (* Making and disposing of a resource are steps of their own, for which
+     [await_closed] waits. *)
   let beside = function
     | Obtain | Give_back _ | Close -> May_miss
     | Make | Lease _ | Return _ | Clear | Sizes | Await_closed -> Inexact
