@@ -13,16 +13,7 @@ module Monadic = Waits.Make (struct
 end)
 
 let to_lwt () =
-  let p = Promise.create () in
-  {
-    Waits.wait = (fun () -> Lwt.map (( = ) 1) (Concord_lwt.to_lwt p));
-    waiters = (fun () -> Promise.waiters p);
-    wake = (fun () -> Promise.fill p 1);
-    kept = (fun () -> Promise.peek p = Some (Ok 1));
-    passed = (fun () -> Promise.peek p = Some (Ok 1));
-    remembers = true;
-    one_by_one = false;
-  }
+  Waits.for_promise (fun p -> Lwt.map (( = ) 1) (Concord_lwt.to_lwt p))
 
 let monadic = ("to_lwt", to_lwt) :: Monadic.all ()
 let direct = Waits.direct ()

@@ -86,20 +86,24 @@ let direct () =
            true );
        ]
 
+let for_promise wait =
+  let p = Promise.create () in
+  let is_filled () = Promise.peek p = Some (Ok 1) in
+  {
+    wait = (fun () -> wait p);
+    waiters = (fun () -> Promise.waiters p);
+    wake = (fun () -> Promise.fill p 1);
+    kept = is_filled;
+    passed = is_filled;
+    remembers = true;
+    one_by_one = false;
+  }
+
 module Make (S : Operations.Style) = struct
   module Table = Operations.Make (S)
 
   let await_result () =
-    let p = Promise.create () in
-    {
-      wait = (fun () -> S.map (( = ) (Ok 1)) (S.Promise.await_result p));
-      waiters = (fun () -> Promise.waiters p);
-      wake = (fun () -> Promise.fill p 1);
-      kept = (fun () -> Promise.peek p = Some (Ok 1));
-      passed = (fun () -> Promise.peek p = Some (Ok 1));
-      remembers = true;
-      one_by_one = false;
-    }
+    for_promise (fun p -> S.map (( = ) (Ok 1)) (S.Promise.await_result p))
 
   (* The mutex is locked until the wake. *)
   let condition () =

@@ -24,6 +24,9 @@ val direct : unit -> (string * (unit -> bool t)) list
 
     This also makes some structures, in which tasks wait, and drops them. *)
 
+val for_promise : (int Concord.Promise.t -> 'ok) -> 'ok t
+(** This function waits for a new promise, which [wake] fills with 1. *)
+
 (** In the style of a library of promises. *)
 module Make (S : Operations.Style) : sig
   val all : unit -> (string * (unit -> bool S.promise t)) list

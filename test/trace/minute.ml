@@ -80,3 +80,12 @@ let iter ~seconds ~per_second ~poll f =
     in
     give (rare :: items)
   done
+
+let kept ~seconds ~per_second ~most =
+  let kept = Kept.create ~most () and live = Live.create () in
+  iter ~seconds ~per_second
+    ~poll:(fun () -> Kept.trim kept)
+    (fun item ->
+      Kept.add kept item;
+      Live.add live item);
+  (kept, Live.profile live)

@@ -10,16 +10,7 @@ let second = Minute.second
 let seconds = 60
 let per_second = if Race.long then 7_000 else 700
 let most = if Race.long then 150_000 else 15_000
-
-let sampled ?(most = most) () =
-  let kept = Kept.create ~most () and profile = Live.create () in
-  Minute.iter ~seconds ~per_second
-    ~poll:(fun () -> Kept.trim kept)
-    (fun item ->
-      Kept.add kept item;
-      Live.add profile item);
-  (kept, Live.profile profile)
-
+let sampled ?(most = most) () = Minute.kept ~seconds ~per_second ~most
 let minute = lazy (sampled ())
 let number_of_items kept = List.length (Kept.items kept)
 
