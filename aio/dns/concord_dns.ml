@@ -290,15 +290,18 @@ let known_of_both t name =
   | _ -> raise_notrace Unknown
 
 (* Asks for both at once. [soonest] is called with addresses for which the caller should not wait any
-   longer if its time is over. *)
+   longer if its time is over. The task that found [settled] sets it itself: the other one may fail and
+   try again before the caller has run. *)
 let ask_for_both t ~soonest name =
   Scope.run @@ fun scope ->
   let settled = Atomic.make false in
   let start kind =
     let enough () = Atomic.get settled in
     ( kind,
-      Scope.fork_promise scope (fun () -> addresses (ask t ~enough) name kind)
-    )
+      Scope.fork_promise scope (fun () ->
+          let found = addresses (ask t ~enough) name kind in
+          if settles found then Atomic.set settled true;
+          found) )
   in
   let ipv4 = start Message.A in
   let ipv6 = start Message.Aaaa in
@@ -310,7 +313,6 @@ let ask_for_both t ~soonest name =
   in
   let found' =
     if settles found then begin
-      Atomic.set settled true;
       if Result.is_ok found then soonest found;
       let found' =
         Event.sync_before t.resolution_delay (Promise.await_evt other)

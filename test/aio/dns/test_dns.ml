@@ -306,14 +306,21 @@ let unusable () =
 let for_kind kind mine others query =
   if kind_of query = Some kind then mine query else others query
 
-(* Answers only when one query is left. In [half], it is that for the other family, because the first
-   one has been answered. *)
-let when_alone dns answer query =
-  eventually "the other query has ended" (fun () ->
-      match Atomic.get dns with
-      | Some dns -> Concord_dns.in_progress dns = 1
-      | None -> false);
-  answer query
+(* As {!for_kind}, but answers questions for [kind] only when the other query has ended. A query that
+   is alone may also be the first to begin: so the other one must have been answered. *)
+let last dns kind mine others =
+  let is_answered = Atomic.make false in
+  let when_alone query =
+    eventually "the other query has ended" (fun () ->
+        match Atomic.get dns with
+        | Some dns -> Atomic.get is_answered && Concord_dns.in_progress dns = 1
+        | None -> false);
+    mine query
+  and first query =
+    Atomic.set is_answered true;
+    others query
+  in
+  for_kind kind when_alone first
 
 let both = knows [ a_test; aaaa_test ]
 let none query = [ Server.reply [] query ]
@@ -336,9 +343,7 @@ let half () =
   List.iter
     (fun (missing, expected, bad, resolution_delay) ->
       let count = Atomic.make 0 and dns = Atomic.make None in
-      let answer =
-        asked_for missing count (for_kind missing (when_alone dns bad) both)
-      in
+      let answer = asked_for missing count (last dns missing bad both) in
       Server.with_ answer @@ fun first ->
       Server.with_ answer @@ fun second ->
       let t = create ~attempts:2 ~resolution_delay [ first; second ] in
@@ -366,7 +371,7 @@ let half_by_default () =
 (* A family without an address says nothing about the other. *)
 let other_alone () =
   let dns = Atomic.make None in
-  Server.with_ (for_kind A none (when_alone dns both)) @@ fun s ->
+  Server.with_ (last dns Aaaa both none) @@ fun s ->
   let t = create ~resolution_delay:0. [ s ] in
   Atomic.set dns (Some t);
   Concord_aio.run (fun () -> says ~family:`Any t "2001:db8::1" "a.test");
@@ -421,7 +426,7 @@ let half_shared () =
     Promise.await gate;
     both query
   in
-  Server.with_ (for_kind Aaaa (when_alone dns refuses) answer) @@ fun first ->
+  Server.with_ (last dns Aaaa refuses answer) @@ fun first ->
   Server.with_ both @@ fun second ->
   let t = create [ first; second ] in
   Atomic.set dns (Some t);
@@ -479,10 +484,10 @@ let no_name_kept () =
 let wrong_no_name () =
   let a = Server.address_of ~ttl:10 "a.test" "192.0.2.1" in
   List.iter
-    (fun last ->
+    (fun kind ->
       let now = ref 1000. and dns = Atomic.make None in
       let answer = for_kind Aaaa no_name (knows [ a ]) in
-      Server.with_ (for_kind last (when_alone dns answer) answer) @@ fun s ->
+      Server.with_ (last dns kind answer answer) @@ fun s ->
       let t = create ~now:(fun () -> !now) [ s ] in
       Atomic.set dns (Some t);
       let says family expected = says ~family t expected "a.test" in
