@@ -36,7 +36,7 @@ let prepare (effort : Effort.t) ms group row =
     let crowd = min calibration_crowd effort.crowd in
     calibrate ms (fun n -> List.hd (Worker.sample worker ~crowd n))
   in
-  let each_in_new_process n =
+  let each_in_new_process ?(sample = sample) n =
     let next _ () =
       in_new_process (fun worker ->
           per row n (sample worker ~crowd:effort.crowd n))
@@ -59,8 +59,11 @@ let prepare (effort : Effort.t) ms group row =
       in_one_process (fun worker ->
           let n = calibrated worker in
           fun _ () -> per row n (sample worker ~crowd:effort.crowd n))
-  | Counted { operations; _ } ->
-      each_in_new_process (Case.at effort.level operations)
+  | Counted { figure; operations; _ } ->
+      (* A delay changes no size, but a second sample would use the memory that the first left
+         free in this process. *)
+      let sample = if figure = Figure.bytes then Some Worker.sample else None in
+      each_in_new_process ?sample (Case.at effort.level operations)
   | Load { ms; _ } ->
       let ms = Case.at effort.level ms in
       in_one_process (fun worker rate ->
