@@ -176,11 +176,19 @@ let time_of t =
 
 let most_delayed = 0.02
 
+(* In each second, Linux keeps 50 ms of each core from programs of real-time priority (unless it was
+   told otherwise, see sched-rt-group.rst). So a sample of seconds is always delayed by that much. *)
+let period_ns = 1e9
+let kept_back_ns = 50e6
+
 let was_delayed before after =
   match (before, after) with
   | Some before, Some after ->
       let delayed = after.delayed -. before.delayed in
-      delayed > most_delayed *. (delayed +. after.ran -. before.ran)
+      let total = delayed +. after.ran -. before.ran in
+      delayed
+      > (most_delayed *. total)
+        +. (kept_back_ns *. Float.floor (total /. period_ns))
   | None, _ | _, None -> false
 
 let most_dropped = 3
