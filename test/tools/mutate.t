@@ -171,6 +171,31 @@ those that name its module. Dune is a script that prints this, and notices some 
   lib/counter.ml: 1 noticed, 0 of them because a test hangs. 3 survive. 0 do not compile
   [1]
 
+With --own it runs the tests named after the file, and those in a folder "described" which depend on it. No test is named after
+lib/inner.ml, so it runs those named after the file that uses it.
+
+  $ mkdir test/unit/described; echo 'Double' >test/unit/described/test_all.ml
+  $ echo 'Elsewhere' >test/unit/described/test_others.ml
+  $ cat - tests >more_tests <<'END'
+  > test/unit/described test_all @test/unit/described/runtest-test_all
+  > test/unit/described test_others @test/unit/described/runtest-test_others
+  > END
+  $ $mutate --own --only 9-10 lib/counter.ml <more_tests
+  lib/counter.ml: 4 faults, tried with test_all test_counter, then model_counter
+  lib/counter.ml:9: (Atomic.compare_and_set t before (n + 1, s)): answers always true
+  lib/counter.ml:9: n + 1: - for +
+  lib/counter.ml:9: n + 1: without + 1
+  lib/counter.ml: 1 noticed, 0 of them because a test hangs. 3 survive. 0 do not compile
+  [1]
+  $ echo 'let add n = n + 1' >lib/inner.ml; echo 'let twice n = Inner.add n' >lib/double.ml
+  $ $mutate --own lib/inner.ml <more_tests
+  lib/inner.ml: 2 faults, tried with test_all test_double
+  lib/inner.ml:1: n + 1: - for +
+  lib/inner.ml:1: n + 1: without + 1
+  lib/inner.ml: 0 noticed, 0 of them because a test hangs. 2 survive. 0 do not compile
+  [1]
+  $ echo 'let twice t = Counter.add t; Counter.add t' >lib/double.ml
+
 If the tests fail without any fault, they can't notice one.
 
   $ sed -i 's/n < 0/n <= 0/' lib/counter.ml; $mutate --only 9 lib/counter.ml <tests

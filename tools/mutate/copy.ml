@@ -31,14 +31,15 @@ let enter root =
 type result = Passed | Failed | Too_long
 
 (* The output of dune goes to [log]. A variable that is unused because of a fault is not an
-   error. The memory is limited to 8 GB, because a fault may allocate without end. *)
+   error. The memory is limited to 12 GB, because a fault may allocate without end. (The linker
+   mold reserves 8 GB of addresses.) *)
 let log = "_mutate.log"
 
 let dune ?(cache = "disabled") ~limit targets =
   let command =
     [
       "-c";
-      "ulimit -v 8000000; exec timeout -k 5 \"$@\"";
+      "ulimit -v 12000000; exec timeout -k 5 \"$@\"";
       "sh";
       string_of_int limit;
     ]

@@ -93,12 +93,15 @@ let levels file =
 
 (* The part after the first underscore. For example, test_mvar and model_mvar are named after
    lib/structures/mvar.ml. *)
-let is_named_after file { name; _ } =
+let is_named_after modules { name; _ } =
   match String.index_opt name '_' with
   | None -> false
   | Some i ->
-      String.sub name (i + 1) (String.length name - i - 1)
-      = Filename.remove_extension (Filename.basename file)
+      let file = String.sub name (i + 1) (String.length name - i - 1) in
+      Names.mem (String.capitalize_ascii file) modules
+
+(* A program in such a folder compares each structure with its description. *)
+let compares_descriptions { folder; _ } = Filename.basename folder = "described"
 
 let kind { folder; alias; _ } =
   match String.split_on_char '/' folder with
@@ -130,14 +133,25 @@ let stages reach tests file =
         let now, rest = List.partition belongs tests in
         of_kind `Short now :: of_kind `Long now :: go rest later
   in
-  let levels =
-    match reach with
-    | Own -> []
-    | Near -> [ List.hd (levels file) ]
-    | All -> levels file
-  in
+  let levels = levels file in
   let names_one_of level (_, _, names) = meet names level in
+  (* If no test is named after the file, the tests that are named after files which use it. *)
+  let owner =
+    List.find_opt
+      (fun level ->
+        List.exists (fun (test, _, _) -> is_named_after level test) tests)
+      levels
+  in
+  let is_own (test, _, _) =
+    Option.fold owner ~none:false ~some:(fun level -> is_named_after level test)
+  and is_described ((test, _, _) as depends) =
+    compares_descriptions test
+    && List.exists (fun level -> names_one_of level depends) levels
+  in
+  let further =
+    match reach with Own -> [] | Near -> [ List.hd levels ] | All -> levels
+  in
   go tests
-    ((fun (test, _, _) -> is_named_after file test)
-    :: List.map names_one_of levels)
+    ((fun test -> is_own test || is_described test)
+    :: List.map names_one_of further)
   |> List.filter (( <> ) [])

@@ -11,17 +11,20 @@ val sources : string -> string list
     of dune and git. *)
 
 type reach =
-  | Own  (** The tests that are named after the file. *)
+  | Own
+      (** The tests that are named after the file, and if there are none, after
+          the files that use it. Also those that compare the structures which
+          depend on it with their descriptions. *)
   | Near  (** Also the tests that name its module. *)
   | All  (** Also the tests that depend on it through other modules. *)
 
 val stages : reach -> test list -> string -> test list list
 (** [stages reach tests file] are those of [tests] that depend on [file], and
-    the likeliest to notice a fault come first. The stages are the tests that
-    are named after the file, the tests that name its module, the tests that
-    name a module that names it, and so on. In each of these, programs come
-    before models and random operations, because those take long. Storms, the
-    matrix, benchmarks and examples take longest, so they are left out.
+    the likeliest to notice a fault come first. The stages are those of {!Own},
+    the tests that name its module, the tests that name a module that names it,
+    and so on. In each of these, programs come before models and random
+    operations, because those take long. Storms, the matrix, benchmarks and
+    examples take longest, so they are left out.
 
     Files are read relative to the current folder. Names are searched outside
     comments, in the main file of the test, and in the files of its folder that
