@@ -30,7 +30,7 @@ let prepare (effort : Effort.t) ms group row =
     Fun.protect (fun () -> f worker) ~finally:(fun () -> Worker.stop worker)
   in
   let sample =
-    if effort.level = Least then Worker.sample else Worker.undelayed_sample
+    if effort.level = Least then Worker.sample else Worker.undelayed_sample ()
   in
   let calibrated worker =
     let crowd = min calibration_crowd effort.crowd in

@@ -68,8 +68,6 @@ type t = {
   pid : int;
   requests : out_channel;
   answers : in_channel;
-  mutable is_crowded : bool;
-      (** Its own threads seem to need more cores than there are. *)
 }
 
 let path program =
@@ -127,7 +125,6 @@ let start ?(real_time = false) (group : group) row =
     pid;
     requests = Unix.out_channel_of_descr requests;
     answers = Unix.in_channel_of_descr answers;
-    is_crowded = false;
   }
 
 let rec wait pid =
@@ -196,22 +193,24 @@ let taken = ref 0
 let dropped = ref 0
 let drops () = (!dropped, !taken)
 
-let undelayed_sample t ~crowd n =
-  let rec take tries =
-    incr taken;
-    let before = time_of t in
-    let answers = sample t ~crowd n in
-    if t.is_crowded || not (was_delayed before (time_of t)) then answers
-    else if tries = 0 then begin
-      t.is_crowded <- true;
-      answers
-    end
-    else begin
-      incr dropped;
-      take (tries - 1)
-    end
-  in
-  take most_dropped
+let undelayed_sample () =
+  let is_crowded = ref false in
+  fun t ~crowd n ->
+    let rec take tries =
+      incr taken;
+      let before = time_of t in
+      let answers = sample t ~crowd n in
+      if !is_crowded || not (was_delayed before (time_of t)) then answers
+      else if tries = 0 then begin
+        is_crowded := true;
+        answers
+      end
+      else begin
+        incr dropped;
+        take (tries - 1)
+      end
+    in
+    take most_dropped
 
 (* If the process gave no result, it has been waited for already. *)
 let stop t =

@@ -40,13 +40,14 @@ val sample : t -> crowd:int -> int -> float list
 
     @raise No_result like the result of {!ask}. *)
 
-val undelayed_sample : t -> crowd:int -> int -> float list
-(** {!sample}, which is dropped and taken again if the process waited for a core
-    for more than 2 % of the time, because other programs used the cores (in
-    samples of more than a second, Linux adds 5 % at real-time priority). After
-    three samples in a row, the process is believed to need more cores itself,
-    and its samples are not dropped any more. If the system doesn't say how long
-    a process waited, none is dropped. *)
+val undelayed_sample : unit -> t -> crowd:int -> int -> float list
+(** [undelayed_sample ()] is a {!sample} for the processes of one row. A sample
+    is dropped and taken again if the process waited for a core for more than 2
+    % of the time, because other programs used the cores (in samples of more
+    than a second, Linux adds 5 % at real-time priority). After three samples in
+    a row, the row is believed to need more cores itself, and its samples are
+    not dropped any more. If the system doesn't say how long a process waited,
+    none is dropped. *)
 
 val drops : unit -> int * int
 (** The number of samples that were dropped, and of all that were taken. *)
