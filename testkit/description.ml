@@ -19,6 +19,7 @@ type 'operation if_cancelled = Leaves | Performs of 'operation | Stays
 
 let withdrawn = "withdrawn"
 let not_permitted = "not permitted"
+let often operations = List.concat (List.init 4 (Fun.const operations))
 
 module type S = sig
   type state

@@ -63,6 +63,11 @@ val not_permitted : string
     aren't tested. A lock that is handed to a cancelled task seems to be held
     until this task refuses it, so another domain might unlock it meanwhile. *)
 
+val often : 'operation list -> 'operation list
+(** [often operations] has each of them four times, for [operations] of a
+    description. Write [often [ Add n; Take ] @ [ Close ]] because little
+    happens after the structure was closed. *)
+
 module type S = sig
   type state
   type operation
@@ -75,7 +80,7 @@ module type S = sig
   val operations : int -> operation list
   (** [operations n] are the operations to choose from. They may give the value
       [n], which is a different one in each call. An operation that is often in
-      the list is often chosen. *)
+      the list ({!often}) is often chosen. *)
 
   val line : operation -> int option
   (** The line in which the operation waits, or [None] if it never waits. The
@@ -93,7 +98,8 @@ module type S = sig
   val show : operation -> string
 
   val looks : operation list
-  (** Operations whose results show the state. They are tried at the end. *)
+  (** Operations whose results show the state. They are tried at the end, unless
+      they may wait and have no form that doesn't. *)
 end
 
 (** The tasks that perform the operations. These rules hold for all structures:

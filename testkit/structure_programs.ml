@@ -115,8 +115,9 @@ module Make (S : STRUCTURE) = struct
     settle w;
     List.iteri
       (fun i operation ->
-        let way = if S.line operation = None then Way.Calls else Way.Tries in
-        arrive w (-1 - i) way operation)
+        Option.iter
+          (fun way -> arrive w (-1 - i) way operation)
+          (Ways.at_once operation))
       S.looks
 
   let world () =

@@ -70,7 +70,11 @@ module Make (S : STRUCTURE) = struct
     | Raised (Hand.Cancelled, _) -> Description.withdrawn
     | Raised (e, _) -> "raises " ^ Printexc.to_string e
 
-  let really together delays { before; sides } =
+  (* A side starts after its delay. If it is prompt, cancelled tasks leave at once, and otherwise
+     they refuse until all steps of the side are done. *)
+  type pace = { delay : int; prompt : bool }
+
+  let really together paces { before; sides } =
     let t = S.create () and hands = Array.init 2 (fun _ -> Hand.create ()) in
     (* Each domain has a table of its own, because tables aren't atomic. *)
     let tables = Array.init 2 (fun _ -> Hashtbl.create 8) in
@@ -86,7 +90,7 @@ module Make (S : STRUCTURE) = struct
           Hashtbl.replace tables.(side) task (Hand.start hands.(side) run)
       | Cancel task ->
           ignore (Hand.stop (Hashtbl.find tables.(side) task) : bool);
-          Hand.settle hands.(side)
+          if paces.(side).prompt then Hand.settle hands.(side)
     in
     List.iteri
       (fun task step ->
@@ -94,7 +98,7 @@ module Make (S : STRUCTURE) = struct
         settle ())
       before;
     let side i () =
-      for _ = 1 to delays.(i) do
+      for _ = 1 to paces.(i).delay do
         Domain.cpu_relax ()
       done;
       List.iter (perform i) (List.nth sides i);
@@ -114,18 +118,24 @@ module Make (S : STRUCTURE) = struct
     in
     ending (List.concat_map results (Array.to_list tables)) waiting
 
-  (* The same race is repeated, because it may end in different ways. *)
+  (* Of two races, the one with more ends, because more faults show in it. The same race is
+     repeated, because it may end in different ways. *)
   let check ~often together random =
     let rec draw () =
       let race = Scenario.random random ~before:4 ~each:3 in
       let possible = possible race in
       if is_misuse possible then draw () else (race, possible)
     in
-    let race, possible = draw () in
+    let race, possible =
+      let ((_, one) as first) = draw () and ((_, other) as second) = draw () in
+      if List.length other > List.length one then second else first
+    in
     for _ = 1 to often do
-      let delay _ = Random.State.int random (1 lsl Random.State.int random 6) in
-      let delays = Array.init 2 delay in
-      let seen = really together delays race in
+      let pace _ =
+        let delay = Random.State.int random (1 lsl Random.State.int random 6) in
+        { delay; prompt = Random.State.bool random }
+      in
+      let seen = really together (Array.init 2 pace) race in
       if not (List.mem seen possible) then
         Trial.fail
           "%s: no order of these steps leads there (first those before the \

@@ -40,10 +40,10 @@ module Make (S : STRUCTURE) = struct
   (* The operations that show the state at the end. Their tasks have negative numbers. *)
   let looks =
     let look i operation =
-      let way = if S.line operation = None then Way.Calls else Way.Polls in
-      (-1 - i, way, operation)
+      let look way = (-1 - i, way, operation) in
+      Option.map look (Ways.at_once operation)
     in
-    List.mapi look S.looks
+    List.filter_map Fun.id (List.mapi look S.looks)
 
   let arrivals steps =
     List.filter_map
@@ -120,16 +120,23 @@ module Make (S : STRUCTURE) = struct
     let operation, ways = pick random (arrivals_of ~alone task) in
     Arrive (task, pick random ways, operation)
 
+  (* In half of the races no task waits, if there are operations that are tested only so. *)
+  let is_alone random =
+    let is_tested_so operation = S.beside operation = Exact_alone in
+    arrivals_of ~alone:false 0 = []
+    || (List.exists is_tested_so (S.operations 0) && Random.State.bool random)
+
   (* At most [before] steps, and then at most [each] steps on each of two sides. A side cancels
      only its own tasks, which are every second one. *)
   let random random ~before ~each =
     let int n = Random.State.int random (n + 1) in
-    let alone = Random.State.bool random || arrivals_of ~alone:false 0 = [] in
+    let alone = is_alone random in
     let arrive = arrive random ~alone in
     let before = List.init (int before) arrive in
+    let waiting = Run.waits (after_before { before; sides = [] }) in
     let next = ref (List.length before - 1) in
     let side i =
-      let is_mine n = n mod 2 = i && not alone in
+      let is_mine n = n mod 2 = i && waiting n in
       let mine = List.filter is_mine (arrivals before) in
       let step _ =
         if mine <> [] && int 2 = 0 then Cancel (pick random mine)

@@ -28,6 +28,12 @@ module Make (S : STRUCTURE) = struct
         [ Calls; Tries ]
       else Calls :: events
 
+  (* How an operation is performed that must not wait, if there is such a way. *)
+  let at_once operation =
+    List.find_opt
+      (fun way -> S.line operation = None || tries way)
+      (all operation)
+
   let event t operation = Option.get (S.event t operation)
   let or_none = Option.value ~default:"none"
 

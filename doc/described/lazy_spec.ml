@@ -17,8 +17,8 @@ let name = "Lazy"
 let initial = Unforced
 
 let operations n =
-  [ Force; Force; Force; Await; Peek ]
-  @ if n mod 4 = 0 then [ Give (Value n); Give (Failure n) ] else []
+  often [ Force; Force; Force; Await; Peek ]
+  @ [ Give (Value n); Give (Failure n) ]
 
 let line = function
   | Force -> Some 0

@@ -31,10 +31,14 @@ struct
   let initial =
     { idle = []; in_use = 0; leases = []; made = 0; epoch = 0; closed = false }
 
-  let operations n =
-    [ Obtain; Obtain; Obtain; Give_back true; Give_back true; Give_back false ]
-    @ [ Clear; Sizes; Await_closed ]
-    @ if n mod 5 = 0 then [ Close ] else []
+  let operations _ =
+    often
+      [
+        Obtain; Obtain; Obtain; Give_back true; Give_back true;
+        Give_back false; Clear; Sizes; Await_closed;
+      ]
+    @ [ Close ]
+  [@@ocamlformat "disable"]
 
   let line = function
     | Obtain -> Some 0

@@ -14,8 +14,7 @@ let name = "Watch"
 let initial = { value = 0; is_changed = false; closed = false }
 
 let operations n =
-  [ Changed; Changed; Next; Set n; Set n; Get; Is_closed ]
-  @ if n mod 4 = 0 then [ Close ] else []
+  often [ Changed; Changed; Next; Set n; Set n; Get; Is_closed ] @ [ Close ]
 
 let line = function
   | Changed -> Some 0
