@@ -3,12 +3,7 @@ module Promise = Promise
 module Tools = struct
   module Suspend = Suspend
   module Host_kit = Host_kit
-
-  module Structure_kit = struct
-    module Waiter = Waiter
-
-    let update = Atomically.update
-  end
+  module Structure_kit = Structure_kit
 end
 
 (* The internal modules that the porter and concord-aio use. *)

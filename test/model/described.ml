@@ -5,7 +5,8 @@
 
 module Make (S : Structure_signature.STRUCTURE) : sig
   val some : int -> unit
-  (** Checks so many of the scenarios, which the seed selects. *)
+  (** Checks so many of the scenarios, which the seed selects, or fewer if a
+      check has failed. *)
 end = struct
   module Scenario = Structure_scenario.Make (S)
   open Scenario
@@ -102,13 +103,13 @@ end = struct
   let some n =
     let all = Array.of_list (scenarios ()) in
     let random = Random.State.make [| Model.seed |] in
-    Printf.printf "%s: %d scenarios\n" S.name (Array.length all);
+    Model.say "%s: %d scenarios\n" S.name (Array.length all);
     let rec check_one () =
       let scenario = all.(Random.State.int random (Array.length all)) in
       let possible = possible scenario in
       if is_misuse possible then check_one () else check scenario possible
     in
     for _ = 1 to n do
-      check_one ()
+      if not !Model.failed then check_one ()
     done
 end

@@ -204,6 +204,10 @@ let rec cancel task =
 
 let failed = ref false
 
+(* With [true], [check] prints nothing. *)
+let silent = ref false
+let say fmt = if !silent then Printf.ifprintf stdout fmt else Printf.printf fmt
+
 (* --- Scenarios with many interleavings -------------------------------------- *)
 
 let long = Stdlib.Sys.getenv_opt "CONCORD_LONG" = Some "1"
@@ -276,11 +280,11 @@ let check ?(also = []) name ~expect scenario =
         Hashtbl.replace seen outcome (before + 1);
         true
     | exception Failure problem ->
-        Printf.printf "%s: %s\n" name problem;
+        say "%s: %s\n" name problem;
         false
   in
   let whole = explore once ~so_far:(fun () -> !interleavings) in
-  Printf.printf "%s: %d interleavings%s%s, %.1f s\n" name !interleavings
+  say "%s: %d interleavings%s%s, %.1f s\n" name !interleavings
     (if !given_up = 0 then "" else Printf.sprintf " (%d given up)" !given_up)
     (if whole then ""
      else
@@ -293,14 +297,14 @@ let check ?(also = []) name ~expect scenario =
   |> List.iter (fun (outcome, count) ->
       let unexpected = not (List.mem outcome expect || List.mem outcome also) in
       if unexpected then failed := true;
-      Printf.printf "%s %8d  %S\n"
+      say "%s %8d  %S\n"
         (if unexpected then "UNEXPECTED" else "          ")
         count outcome);
   List.iter
     (fun outcome ->
       if whole && not (Hashtbl.mem seen outcome) then begin
         failed := true;
-        Printf.printf "NEVER HAPPENED: %S\n" outcome
+        say "NEVER HAPPENED: %S\n" outcome
       end)
     expect;
   flush stdout
