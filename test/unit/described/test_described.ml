@@ -55,6 +55,6 @@ let () =
           (on_two_domains @ on_one_domain) );
       ( "races",
         List.mapi
-          (test (fun random s -> races random s (Race.often 100)))
+          (test (fun random s -> races random s (Race.often 60)))
           (Race.drawn on_two_domains) );
     ]
