@@ -80,7 +80,7 @@ module type S = sig
   val operations : int -> operation list
   (** [operations n] are the operations to choose from. They may give the value
       [n], which is a different one in each call. An operation that is often in
-      the list ({!often}) is often chosen. *)
+      the list ([often]) is often chosen. *)
 
   val line : operation -> int option
   (** The line in which the operation waits, or [None] if it never waits. The
