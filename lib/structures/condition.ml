@@ -30,18 +30,24 @@ let unlock_once wait =
 (* The waiter is in the queue before the mutex is unlocked, so a signal that comes after that
    finds the waiter. [wait.unlocked] is exact, whatever is raised meanwhile.
 
-   [attempt] has seen the mutex locked. If it no longer is, another alternative of this choice
-   has unlocked it, which is a mistake of the program. This is the only [enlist] that may
-   raise. It marks the waiter as withdrawn, so that the caller doesn't withdraw it again. *)
-let enlist wait w =
+   [attempt] has seen the mutex locked. If it no longer is, another task or another alternative of
+   this choice has unlocked it, which is a mistake of the program, and [refuse] raises. This is
+   the only [enlist] that may raise. It marks the waiter as withdrawn, so that the caller doesn't
+   withdraw it again. *)
+let enlist refuse wait w =
   if not (wait.unlocked || Mutex.is_locked wait.mutex) then begin
     Waiter.mark_withdrawn w;
-    invalid_arg
-      "Condition.wait_evt: two alternatives of one choice use the same mutex"
+    refuse ()
   end;
   push wait.condition w;
   unlock_once wait;
   true
+
+(* A choice can't know which of the two has unlocked the mutex. *)
+let unlocked_meanwhile () =
+  invalid_arg
+    "Condition.wait_evt: the mutex was unlocked after the choice began. Two \
+     alternatives of one choice can't use the same mutex"
 
 let check wait = if not (Mutex.is_locked wait.mutex) then not_locked ()
 
@@ -61,7 +67,7 @@ let pass_on condition = function
       true
   | Broadcast -> true
 
-let waiting =
+let waiting_or refuse =
   {
     Operation.default with
     name = "Condition.wait";
@@ -70,12 +76,15 @@ let waiting =
       By_hand
         {
           attempt;
-          enlist;
+          enlist = enlist refuse;
           withdraw =
             (fun wait w ->
               Step.withdraw wait.condition Bvar.queue Step.finished w);
         };
   }
+
+let waiting = waiting_or not_locked
+let waiting_in_choice = waiting_or unlocked_meanwhile
 
 (* Unbroken, from the locking to the assignment that records it. *)
 let lock_now wait =
@@ -180,7 +189,7 @@ let wait_evt condition mutex =
   Event.wrap_withdraw
     (Event.make_by
        (Last_and_finish (fun _ -> Sys.opaque_identity (lock_again ())))
-       waiting wait ())
+       waiting_in_choice wait ())
     lock_again
 
 (* --- Without a mutex ------------------------------------------------------ *)

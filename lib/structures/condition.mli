@@ -57,7 +57,8 @@ val wait : t -> Mutex.t -> unit
     - {b Cancelled} after the signal, it also locks [mutex] under
       {!Concord.Tasks.protect}, and returns normally. The cancellation is
       delivered at the next suspension.
-    - {b Raises} [Sys_error] if [mutex] is not locked.
+    - {b Raises} [Sys_error] if [mutex] is not locked, even if another task
+      unlocks it only while [wait] begins.
 
     In Eio without [concord-eio] nothing protects. If [mutex] isn't free, a
     cancelled fiber then raises without the lock.
@@ -113,7 +114,8 @@ val wait_evt : t -> Mutex.t -> unit Event.t
     - {b Raises} [Sys_error] if [mutex] is not locked when the event is
       performed.
     - {b Raises} [Invalid_argument] if one choice has two such alternatives of
-      the same mutex. *)
+      the same mutex, or if another task unlocks [mutex] while the choice
+      begins. *)
 
 val waiters : t -> int
 (** [waiters t] is the number of tasks waiting for a signal, for diagnosis.

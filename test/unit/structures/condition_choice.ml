@@ -188,8 +188,9 @@ let twice_with_one_mutex () =
   in
   raises "twice"
     (Invalid_argument
-       "Condition.wait_evt: two alternatives of one choice use the same mutex")
-    (fun () -> Hand.result task);
+       "Condition.wait_evt: the mutex was unlocked after the choice began. Two \
+        alternatives of one choice can't use the same mutex") (fun () ->
+      Hand.result task);
   waiting c 0;
   waiting other 0;
   yes "it keeps its mutex" (Mutex.is_locked m)

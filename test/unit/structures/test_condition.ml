@@ -1,4 +1,5 @@
 open Concord
+open Concord.Tools
 open Concord_test_support
 open Check
 
@@ -83,6 +84,24 @@ let not_locked () =
   raises "wait in a thread" expected (fun () -> in_thread wait);
   raises "its event" expected (fun () -> Hand.result (Hand.start event));
   raises "its event in a thread" expected (fun () -> in_thread event);
+  waiting c 0;
+  free m
+
+(* Another task unlocks the mutex after [wait] has found it locked, before the task is in the
+   queue. *)
+let unlocked_meanwhile () =
+  let c, m = create () in
+  let suspend (type a) (block : a Suspend.resumer -> a option) k =
+    Mutex.unlock m;
+    match block (fun _ -> false) with
+    | Some v -> Effect.Deep.continue k v
+    | None -> Alcotest.fail "it waits"
+    | exception e -> Effect.Deep.discontinue k e
+  in
+  Mutex.lock m;
+  raises "it is unlocked by another task"
+    (Sys_error "Condition.wait: the mutex is not locked") (fun () ->
+      Handled.until_wait { suspend } (fun () -> Condition.wait c m));
   waiting c 0;
   free m
 
@@ -261,6 +280,7 @@ let () =
            test "each wakes one, even after others have spun" one_by_one;
            test "a task that spins unlocks first" spins_first;
            test "the mutex must be locked" not_locked;
+           test "the mutex is unlocked by another task" unlocked_meanwhile;
            test "a bounded buffer of threads and domains" Buffer_case.run;
          ] );
        Outside.suite no_effect;
