@@ -4,5 +4,5 @@ let[@inline] may_be () = Atomic.get tasks > 0
 type _ Effect.t += Cancelled : (unit -> exn) option Effect.t
 
 let cancelled () = Option.join (Reach.question Cancelled ~otherwise:None)
-let enter () = Atomic.incr tasks
-let leave () = Atomic.decr tasks
+let enter () = ignore (Atomic.fetch_and_add tasks 1 : int)
+let leave () = ignore (Atomic.fetch_and_add tasks (-1) : int) (* unbroken *)

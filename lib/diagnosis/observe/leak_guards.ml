@@ -78,8 +78,10 @@ let () =
 
 (* Only [guard] decides whether the task still waits. *)
 let give_up guard waits_at =
-  Atomic.incr unwritten;
-  Backtrace.finally ~finally:(fun () -> Atomic.decr unwritten) @@ fun () ->
+  ignore (Atomic.fetch_and_add unwritten 1 : int);
+  Backtrace.finally ~finally:(fun () ->
+      (* unbroken *) ignore (Atomic.fetch_and_add unwritten (-1) : int))
+  @@ fun () ->
   if guard (Error Leaks.Never_resumed) then
     report
       "nothing can resume this task any longer, because its resumer was \

@@ -98,9 +98,12 @@ let name pointer =
 
 let now_ns () = Int64.to_int (Mtime_clock.now_ns ())
 
+(* Not [Atomic.incr], which may poll. *)
+let[@inline] plus number n = ignore (Atomic.fetch_and_add number n : int)
+
 let add { took; total_ns; _ } ns =
-  Atomic.incr took.(number ns);
-  ignore (Atomic.fetch_and_add total_ns ns : int)
+  plus took.(number ns) 1;
+  plus total_ns ns
 
 (* --- Waits ------------------------------------------------------------------- *)
 
@@ -109,14 +112,14 @@ let add { took; total_ns; _ } ns =
 let begin_ entered { Target.operation; structure; _ } =
   let series = find waits (operation, name structure) in
   entered := series :: !entered;
-  Atomic.incr series.waiting
+  plus series.waiting 1
 
 let rec end_ entered ns =
   match !entered with
   | [] -> ()
   | series :: rest ->
       entered := rest;
-      Atomic.decr series.waiting;
+      plus series.waiting (-1);
       add series ns;
       end_ entered ns
 
@@ -150,7 +153,10 @@ let during targets suspend block =
    Not_yet  enter    Entered  the caller of the block that has returned nothing
             ended    Over     any thread
    Entered  ended    Over     any thread, which counts the end
-   Over     never (terminal) *)
+   Over     never (terminal)
+
+   There is no polling point from the change of [entered] to that of [state], so the wait is
+   counted if the state is [Entered], whatever a handler raises. *)
 type state = Not_yet | Entered | Over
 
 let operation target block =
@@ -159,7 +165,7 @@ let operation target block =
   let enter () =
     let series = find waits (target.Target.operation, name target.structure) in
     entered := [ series ];
-    Atomic.incr series.waiting;
+    plus series.waiting 1;
     if not (Atomic.compare_and_set state Not_yet Entered) then
       surely_end entered since_ns
   in

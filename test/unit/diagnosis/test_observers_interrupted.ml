@@ -100,6 +100,53 @@ let an_operation { operation } answer () =
   in
   (perform, check)
 
+(* --- Waits that are counted ------------------------------------------------------------ *)
+
+(* The operations of the cases above never end, so the number doesn't begin at 0. *)
+let counted () =
+  List.fold_left
+    (fun sum { Measures.waiting_now; _ } -> sum + waiting_now)
+    0 (Measures.all_waits ())
+
+let no_more ~than what =
+  drop_late ();
+  Check.int ("no wait is counted: " ^ what) than (counted ())
+
+let a_counted_wait () =
+  let before = counted () in
+  let suspend block =
+    ignore (block refuse : int option);
+    pend ();
+    42
+  in
+  let wait () =
+    ignore (Measures.during [ target; target ] suspend (fun _ -> None) : int);
+    pend ()
+  in
+  (wait, no_more ~than:before)
+
+(* The operation may end before its caller has counted it. *)
+let a_counted_operation ~ends_at_once () =
+  let side = make () and ended = ref ignore and before = counted () in
+  let block resumer =
+    side.resumer <- resumer;
+    if ends_at_once then !ended ();
+    pend ();
+    None
+  in
+  let block, over = Measures.operation target block in
+  ended := over;
+  let perform () =
+    pend ();
+    ignore (block refuse : int option);
+    pend ();
+    over ()
+  and check what =
+    over ();
+    no_more ~than:before what
+  in
+  (perform, check)
+
 (* --- All ------------------------------------------------------------------------------- *)
 
 let waits =
@@ -167,4 +214,8 @@ let () =
           (fun (name, operation, answer) ->
             test name (an_operation operation answer))
           operations );
+      ( "the number of waiting tasks",
+        test "a wait" a_counted_wait
+        @ test "an operation" (a_counted_operation ~ends_at_once:false)
+        @ test "it ends at once" (a_counted_operation ~ends_at_once:true) );
     ]
