@@ -96,7 +96,12 @@ let report_faults recorder ~program items =
     match item.event with Told _ -> true | Lost _ | Paused _ -> false
   in
   if not (List.exists is_told items) then
-    if Recorder.has_events recorder then
+    if not (Recorder.has_folder recorder) then
+      say
+        "the events of %s were removed while it ran. A program must leave the \
+         folder OCAML_RUNTIME_EVENTS_DIR as it is"
+        program
+    else if Recorder.has_events recorder then
       say
         "%s emitted no events of Concord, so it doesn't use Concord, or its \
          version of Concord has no Concord.Tools.Trace"

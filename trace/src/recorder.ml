@@ -531,4 +531,5 @@ let poll t f =
 
 let names t = List.of_seq (Hashtbl.to_seq t.names)
 let has_events t = t.has_events
+let has_folder t = Sys.file_exists t.folder
 let lost t = t.lost
