@@ -50,7 +50,7 @@ const rowAt = (py) => {
   return line.rows[Math.max(0, Math.min(line.rows.length - 1, i))];
 };
 
-const longest = Math.max(0, ...titles.map((title) => title.length + 2), ...data.rows.map((row) => row.length));
+const longest = data.rows.reduce((most, row, i) => Math.max(most, row.length, titles[i].length + 2), 0);
 const left = () => Math.min(longest * 7 + 12, canvas.clientWidth * 0.35);
 const x = (time) => left() + (time - view.from) / (view.until - view.from) * (canvas.clientWidth - left());
 const time = (px) => view.from + (px - left()) / (canvas.clientWidth - left()) * (view.until - view.from);
