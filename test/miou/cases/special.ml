@@ -218,7 +218,7 @@ let computations () =
 
 let run () =
   run "concord-miou"
-    (Waits.suites @ Interrupted.suites @ Cancelled.suites @ Protected.suites
+    (Waiting.suites @ Interrupted.suites @ Cancelled.suites @ Protected.suites
     @ [
         ( "runs",
           [
