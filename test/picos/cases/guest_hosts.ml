@@ -126,7 +126,7 @@ let cancelled =
         run = (fun f -> Concord_fifo.run (fun () -> Concord_picos.as_fiber f));
       }
   in
-  let host = Schedulers.cancelling in_fifo in
+  let host = Schedulers.(cancelling ~fork:spawn in_fifo) in
   [
     ( "as_fiber, cancelled",
       [

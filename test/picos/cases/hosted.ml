@@ -29,8 +29,8 @@ let one_by_one (s : Schedulers.t) =
     Lazy_policies.suite (s.name ^ ", lazy, cancelled") (cancelling s);
   ]
 
-let waits (s : Schedulers.t) =
-  Wait_cases.on (Ready_cases.of_cancelling s.name (cancelling s))
+let waits ?fork (s : Schedulers.t) =
+  Wait_cases.on (Ready_cases.of_cancelling s.name (cancelling ?fork s))
 
 let in_eio =
   {
@@ -41,4 +41,6 @@ let in_eio =
 let suites =
   List.concat_map anywhere (all @ [ registered fifo; registered multififo ])
   @ List.concat_map one_by_one [ fifo; registered fifo ]
-  @ List.map waits (all @ [ registered fifo; in_eio ])
+  @ List.map waits (all @ [ registered fifo ])
+  (* A fiber of [as_fiber] waits by its host, and not by an effect of Picos. *)
+  @ [ waits ~fork:spawn in_eio ]

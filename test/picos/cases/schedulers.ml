@@ -33,28 +33,46 @@ let registered (s : t) =
 
 exception Ended
 
-(* A fiber with its own computation. The result cancels that computation. *)
-let spawn f =
+(* [noting f] calls its argument when the fiber should count as begun. *)
+let spawn_noting noting f =
   let computation = Computation.create () in
   let begun = Atomic.make false in
+  let note () = Atomic.set begun true in
   let fiber = Fiber.create ~forbid:false computation in
   Fiber.spawn fiber (fun _ ->
-      Atomic.set begun true;
-      match f () with () -> () | exception Ended -> ());
+      (try noting note f with Ended -> ());
+      note ());
   while not (Atomic.get begun) do
     Fiber.yield ()
   done;
   fun () -> Computation.cancel computation Ended (Printexc.get_callstack 0)
 
+(* A fiber with its own computation. The result cancels that computation. *)
+let spawn =
+  spawn_noting (fun note f ->
+      note ();
+      f ())
+
+(* Returns when the fiber waits, or has ended. The scheduler [random] runs others whenever a
+   fiber asks which one it is. So a fiber may already be in the queue of a condition, but not
+   wait yet, and a cancellation would come first. *)
+let spawn_until_it_waits =
+  spawn_noting (fun note f ->
+      let effc (type a) (e : a Effect.t) :
+          ((a, _) Effect.Deep.continuation -> _) option =
+        (match e with Trigger.Await _ -> note () | _ -> ());
+        None
+      in
+      Effect.Deep.try_with f () { effc })
+
 (* Runs the functions in fibers, until all have ended. *)
 let all_of fs = Picos_std_structured.Run.all fs
 
-(* On one thread, a fiber that has begun runs until it waits. *)
-let cancelling (s : t) =
+let cancelling ?(fork = spawn_until_it_waits) (s : t) =
   Concord_test_hosts.Cancelling.
     {
       run = (fun f -> s.run f);
-      fork = spawn;
+      fork;
       pause = Fiber.yield;
       is_cancellation = (fun e -> e = Ended);
       protects = true;
