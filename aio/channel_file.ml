@@ -26,7 +26,7 @@ let create ?(standard = false) fd =
   let io, kind =
     if not standard then begin
       let io = Io.find ~shut "channel" fd in
-      Atomic.incr (Owner.channels io.owner);
+      ignore (Atomic.fetch_and_add (Owner.channels io.owner) 1 : int);
       (Some io, io.kind)
     end
     else

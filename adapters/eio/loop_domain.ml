@@ -50,7 +50,7 @@ let post jobs message =
   | exception Mailbox.Closed -> message.refuse ()
 
 let one_less jobs =
-  Atomic.decr jobs.calls;
+  ignore (Atomic.fetch_and_add jobs.calls (-1) : int);
   Eio.Condition.broadcast jobs.ended
 
 let fork_in jobs sw ~refuse f =
@@ -104,8 +104,9 @@ let call { value; jobs } f =
         one_less jobs
       end
     in
-    Atomic.incr jobs.calls;
-    post jobs { run; refuse }
+    let message = { run; refuse } in
+    ignore (Atomic.fetch_and_add jobs.calls 1 : int);
+    post jobs message
   and cancel () =
     let run (_ : Eio.Switch.t) =
       Option.iter (fun it -> Eio.Cancel.cancel it Stopped) !context

@@ -171,7 +171,7 @@ let look t = Spin.until t.spin (fun () -> not (Inbox.is_empty t.inbox))
 let porter t begun () =
   t.thread <- this_thread ();
   ignore (Miou.Hook.add (before_turn t) : Miou.Hook.t);
-  Atomic.incr begun;
+  ignore (Atomic.fetch_and_add begun 1 : int);
   let rec go ~looks turns =
     if serve t then turn ~looks:true max_turns
     else if turns > 0 then turn ~looks (turns - 1)

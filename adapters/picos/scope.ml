@@ -33,12 +33,12 @@ let fork t f =
   Fiber.check caller;
   let fiber = Fiber.create ~forbid:false t.computation in
   Fiber.FLS.set fiber key (t :: t.outer);
-  Atomic.incr t.live;
   let begun = Trigger.create () in
   let main _ =
     Wait.signal begun;
     Fun.protect f ~finally:(fun () -> leave t)
   in
+  ignore (Atomic.fetch_and_add t.live 1 : int);
   match Fiber.spawn fiber main with
   | () ->
       (* Tasks have to begin in the order in which they were forked, so [fork] waits until this

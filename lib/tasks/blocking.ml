@@ -204,7 +204,7 @@ type found = Idle of worker | Room | Full
 
 let find t s job =
   Stdlib.Mutex.protect s.mutex @@ fun () ->
-  Atomic.incr s.uncomputed;
+  ignore (Atomic.fetch_and_add s.uncomputed 1 : int);
   match s.idle with
   | worker :: idle ->
       s.idle <- idle;
@@ -252,7 +252,7 @@ let leave_to_others t s job e =
   | Full -> ()
   | Room ->
       List.iter (fun job -> job.fail e backtrace) abandoned;
-      Atomic.decr s.uncomputed;
+      ignore (Atomic.fetch_and_add s.uncomputed (-1) : int);
       Printexc.raise_with_backtrace e backtrace
 
 let post t s job =
@@ -298,16 +298,16 @@ let start t ~signals ~drop f =
   in
   let run mask =
     if Atomic.exchange begun true then begin
-      Atomic.decr s.uncomputed;
+      ignore (Atomic.fetch_and_add s.uncomputed (-1) : int);
       ignore
     end
     else begin
       let outcome = measured s compute mask in
-      Atomic.decr s.uncomputed;
+      ignore (Atomic.fetch_and_add s.uncomputed (-1) : int);
       fun () -> quietly (settle promise drop) outcome
     end
   and fail e backtrace =
-    Atomic.decr s.uncomputed;
+    ignore (Atomic.fetch_and_add s.uncomputed (-1) : int);
     if not (Atomic.exchange begun true) then
       quietly (settle promise drop) (Error (e, backtrace))
   in

@@ -37,7 +37,7 @@ let this_thread () = Thread.id (Thread.self ())
 let find () = locked (fun () -> Hashtbl.find_opt groups (this_thread ()))
 
 let ring group =
-  Atomic.incr group.rings;
+  ignore (Atomic.fetch_and_add group.rings 1 : int);
   ignore ((Atomic.get group.bell) (Ok ()) : bool)
 
 let is_ending group =
@@ -70,20 +70,20 @@ let all_wait group =
    A thread that checks whether it must wait is not counted yet, because it may find a value
    from a thread that has ended since. While a thread is being resumed, it is no longer
    counted. Then [resumer] may still refuse, because the thread continues for another reason.
-   *)
+   There is no polling point from a change of [count] to that of [waiting]. *)
 type count = Not_yet | Counted | Over
 
 let suspend ({ group; _ } as thread) ~protected block =
   let count = Atomic.make Not_yet in
   let begin_wait () =
     if Atomic.compare_and_set count Not_yet Counted then begin
-      Atomic.incr group.waiting;
+      ignore (Atomic.fetch_and_add group.waiting 1 : int);
       if all_wait group then ring group
     end
   in
   let end_wait () =
     match Atomic.exchange count Over with
-    | Counted -> Atomic.decr group.waiting
+    | Counted -> ignore (Atomic.fetch_and_add group.waiting (-1) : int)
     | Not_yet | Over -> ()
   in
   let block resumer =

@@ -14,11 +14,11 @@ let may_be_around () = Atomic.get (Domain.DLS.get loops) > 0
 
 let running plugin loop =
   if not plugin.takes_every_effect then loop ()
-  else begin
+  else
     let loops = Domain.DLS.get loops in
-    Atomic.incr loops;
-    Backtrace.finally loop ~finally:(fun () -> Atomic.decr loops)
-  end
+    let leave () = ignore (Atomic.fetch_and_add loops (-1) : int) in
+    ignore (Atomic.fetch_and_add loops 1 : int);
+    Backtrace.finally loop ~finally:leave
 
 let[@inline] outside ask = if exist () then None else ask ()
 
