@@ -1,9 +1,14 @@
 module Message = Concord_dns__Message
 
-type t = { address : Unix.sockaddr; asked : int Atomic.t }
+type t = {
+  address : Unix.sockaddr;
+  asked : int Atomic.t;
+  answered : int Atomic.t;
+}
 
 let address t = t.address
 let asked t = Atomic.get t.asked
+let answered t = Atomic.get t.answered
 
 let reply ?(code = 0) ?(authority = []) answers (query : Message.t) =
   {
@@ -37,7 +42,8 @@ let serve_udp t fd udp =
       (fun m ->
         let s = Wire.encode m in
         ignore (Unix.sendto_substring fd s 0 (String.length s) [] from : int))
-      (udp (Message.decode query))
+      (udp (Message.decode query));
+    Atomic.incr t.answered
   in
   let rec serve threads =
     match Unix.recvfrom fd b 0 512 [] with
@@ -96,7 +102,13 @@ let rec sockets () =
 let with_ ?(tcp = fun _ -> []) udp f =
   let udp_fd, tcp_fd = sockets () in
   Unix.listen tcp_fd 10;
-  let t = { address = Unix.getsockname udp_fd; asked = Atomic.make 0 } in
+  let t =
+    {
+      address = Unix.getsockname udp_fd;
+      asked = Atomic.make 0;
+      answered = Atomic.make 0;
+    }
+  in
   let threads =
     [
       Thread.create (fun () -> serve_udp t udp_fd udp) ();

@@ -9,6 +9,10 @@ val address : t -> Unix.sockaddr
 val asked : t -> int
 (** How many datagrams have come. *)
 
+val answered : t -> int
+(** How many of them have been answered. All messages of an answer have been
+    sent then. *)
+
 val with_ :
   ?tcp:(Message.t -> Message.t list) ->
   (Message.t -> Message.t list) ->

@@ -354,6 +354,37 @@ let half () =
       int "in progress" 0 (Concord_dns.in_progress t))
     cases
 
+(* Both answers are there when the loop looks. It resumes first the task that has addresses, whose
+   descriptor is the lower one and whose answer came first. The other family's task runs next, before
+   the caller, and should find already then that no other server has to be asked. *)
+let half_at_once () =
+  let server = Atomic.make None and blocked = Promise.create () in
+  let answered n () =
+    match Atomic.get server with
+    | Some s -> Server.answered s >= n
+    | None -> false
+  in
+  let address query =
+    Promise.await blocked;
+    both query
+  and failure query =
+    eventually "the address is sent" (answered 1);
+    refuses query
+  in
+  Server.with_ (for_kind A address failure) @@ fun first ->
+  Atomic.set server (Some first);
+  Server.with_ both @@ fun second ->
+  let t = create [ first; second ] in
+  Concord_aio.run (fun () ->
+      let caller =
+        Fifo.fork (fun () -> says ~family:`Any t "192.0.2.1" "a.test")
+      in
+      eventually "it asks" ~pause:Fifo.yield (fun () -> Server.asked first = 2);
+      Promise.fill blocked ();
+      eventually "both are sent" (answered 2);
+      Fifo.join caller);
+  int "the second server" 0 (Server.asked second)
+
 (* The resolver's own delay. *)
 let half_by_default () =
   Server.with_ (for_kind Aaaa silent both) @@ fun s ->
@@ -804,6 +835,7 @@ let () =
       ( "families",
         [
           test "half" half;
+          test "half, both at once" half_at_once;
           test "half, by default" half_by_default;
           test "the other alone" other_alone;
           test "half, in time" half_in_time;
