@@ -50,7 +50,7 @@ let all (module O : OPERATION) =
       ~ways:[ direct ] Operation_sides.cases;
     clause "bound" "the capacity stays as it was at first" ~ways:[ direct ]
       Operation_bound.cases;
-    clause "memory" "cancelled waits leave nothing behind in memory"
+    clause "memory" "waits leave nothing behind in memory"
       ~most:(Operation_crowds.many + 10)
       Operation_crowds.memory;
     clause "fair" "tasks that wait in a loop are served equally often"

@@ -19,8 +19,18 @@ let cancel_all s n =
   settle s;
   List.iter left waiters
 
-(* [many] cancelled waits may keep less than one word each, so most of them keep nothing. The
-   measurement is repeated, because other threads of the program may allocate meanwhile. *)
+(* [many] waits may keep less than one word each, so most of them keep nothing. The measurement
+   is repeated, because other threads of the program may allocate meanwhile. *)
+let keep_little ~what measure =
+  let rec go attempts =
+    let before = live_words () in
+    let kept = measure () - before in
+    if kept >= many then
+      if attempts > 1 then go (attempts - 1)
+      else Trial.fail "%d %s still keep %d words of memory" many what kept
+  in
+  go 3
+
 let leaves_nothing ~at_once s =
   let cancel_many n =
     if at_once then cancel_all s n
@@ -29,18 +39,54 @@ let leaves_nothing ~at_once s =
         cancel_one s
       done
   in
-  let rec measure attempts =
-    let before = live_words () in
-    cancel_many many;
-    let kept = live_words () - before in
-    if kept >= many then
-      if attempts > 1 then measure (attempts - 1)
-      else
-        Trial.fail "%d cancelled waits still keep %d words of memory" many kept
-  in
   cancel_many 10;
-  measure 3;
+  keep_little ~what:"cancelled waits" (fun () ->
+      cancel_many many;
+      live_words ());
   ignore (Sys.opaque_identity s : t)
+
+(* Starts [many] tasks and cancels them, except for every thousandth. *)
+let[@inline never] cancel_most s =
+  let waiters = start_many s many in
+  let live, others = List.partition (fun w -> w.number mod 1_000 = 0) waiters in
+  List.iter cancel others;
+  settle s;
+  List.iter left others;
+  live
+
+(* One task waits before them, and three between them. *)
+let among_cancelled s =
+  keep_little ~what:"cancelled waits between tasks that wait" @@ fun () ->
+  let s = s.fresh () in
+  let first = start s in
+  let live = cancel_most s in
+  let words = live_words () in
+  List.iter cancel (first :: live);
+  settle s;
+  words
+
+(* No more releases than are needed, because the structure may keep them. *)
+let rec let_all_go s releases = function
+  | w :: _ as waiters when waits w && releases > 0 ->
+      let_go s 1;
+      let_all_go s (releases - 1) waiters
+  | _ :: waiters -> let_all_go s releases waiters
+  | [] -> ()
+
+let[@inline never] serve_many s =
+  let waiters = start_many s many in
+  if one_by_one s then let_all_go s many waiters else let_go s many;
+  List.iter returned waiters;
+  (* The notes aren't the structure's. *)
+  List.iter (fun notes -> Atomic.set notes []) [ s.served; s.brought; s.got ]
+
+let leaves_nothing_when_served s =
+  keep_little ~what:"served waits" @@ fun () ->
+  let s = s.fresh () in
+  serve_many s;
+  let words = live_words () in
+  ignore (Sys.opaque_identity s : t);
+  words
 
 let tasks = 3
 let rounds = 10
@@ -75,6 +121,8 @@ let memory =
   [
     ("one after the other", leaves_nothing ~at_once:false);
     ("all at once", leaves_nothing ~at_once:true);
+    ("some between tasks that wait", among_cancelled);
+    ("tasks that were served", leaves_nothing_when_served);
   ]
 
 let fairness = [ ("three tasks", takes_turns) ]

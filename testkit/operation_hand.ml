@@ -44,8 +44,10 @@ let create () = { mutex = Mutex.create (); ready = Queue.create (); seen = [] }
 let push t go_on = Mutex.protect t.mutex (fun () -> Queue.push go_on t.ready)
 let pop t = Mutex.protect t.mutex (fun () -> Queue.take_opt t.ready)
 
+(* Once, because many tasks may see the same fault. *)
 let blame t fault text =
-  Mutex.protect t.mutex (fun () -> t.seen <- (fault, text) :: t.seen)
+  Mutex.protect t.mutex @@ fun () ->
+  if not (List.mem (fault, text) t.seen) then t.seen <- (fault, text) :: t.seen
 
 let faults t fault =
   List.filter (fun (which, _) -> which = fault) t.seen |> List.rev_map snd

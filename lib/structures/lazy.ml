@@ -224,6 +224,15 @@ let[@inline never] compute t computation =
           Printexc.raise_with_backtrace e backtrace);
       Printexc.raise_with_backtrace e backtrace
 
+(* The caller was resumed with [Yours], so [t] stays in [Forcing] until it is done. The state is
+   read only now. A task that kept a part of an earlier state while it waited would keep all of
+   it, with the waiters of that time. *)
+let[@inline] compute_as_next t =
+  match Atomic.get t with
+  | Forcing { computation; _ } -> compute t computation
+  | Unforced _ | Value _ | Failed _ ->
+      assert false (* only the forcer leaves [Forcing] *)
+
 (* Unbroken, from the change that made this task the forcer, or from the end of its wait, to
    [compute]. Otherwise [t] would stay in [Forcing] forever. *)
 let rec force_as t by =
@@ -234,13 +243,13 @@ let rec force_as t by =
       if Atomic.compare_and_set t before (begun by computation watchers) then
         compute t computation
       else (* a waiter or an event came or withdrew *) force_as t by
-  | Forcing { computation; _ } -> (
+  | Forcing _ -> (
       Holders.waits by;
       match wait t by with
       | Settled -> get_settled t
       | Yours ->
           Holders.taken by;
-          compute t computation)
+          compute_as_next t)
 
 let force_unsettled t =
   if Observer.looks_at_takers () then Holders.within (fun by -> force_as t by)

@@ -18,6 +18,8 @@ type fault =
   | Does_not_count_leavers
   | Forgets_who_waits
   | Keeps_leavers
+  | Keeps_served
+  | Remembers_line
   | Prefers_latecomers
   | Loses_after_four
   | One_for_each_domain
@@ -43,6 +45,7 @@ type mailbox = {
   mutable busy : bool;
   mutable arrivals : int;
   mutable leavers : int;
+  mutable served : waiter list;
 }
 
 let create fault _ =
@@ -56,6 +59,7 @@ let create fault _ =
     busy = false;
     arrivals = 0;
     leavers = 0;
+    served = [];
   }
 
 let state t =
@@ -108,8 +112,9 @@ let take t =
   match try_take t with
   | Some v -> v
   | None -> (
-      let mine = ref None in
+      let mine = ref None and line = ref [] in
       let block resumer =
+        if t.fault = Remembers_line then line := (state t).waiters;
         let w = { resumer } in
         let is_ready = t.fault = Looks_then_enlists && not (must_wait t) in
         Lock.protect t.lock @@ fun () ->
@@ -126,7 +131,10 @@ let take t =
         end;
         found
       in
-      try Suspend.suspend block
+      try
+        let v = Suspend.suspend block in
+        ignore (Sys.opaque_identity !line : waiter list);
+        v
       with e ->
         let backtrace = Printexc.get_raw_backtrace () in
         Option.iter (leave t) !mine;
@@ -145,6 +153,7 @@ let next_waiter t v =
 
 let resume t w v =
   let resumed = w.resumer (Ok v) in
+  if t.fault = Keeps_served then t.served <- w :: t.served;
   if t.fault = Resumes_twice && resumed then ignore (w.resumer (Ok v) : bool);
   resumed || t.fault = Ignores_refusals
 

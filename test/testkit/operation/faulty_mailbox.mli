@@ -14,6 +14,8 @@ type fault =
   | Does_not_count_leavers
   | Forgets_who_waits
   | Keeps_leavers
+  | Keeps_served
+  | Remembers_line
   | Prefers_latecomers
   | Loses_after_four
   | One_for_each_domain

@@ -134,6 +134,8 @@ let faulty =
         ("it counts withdrawn waiters", Does_not_count_leavers, [ "count" ]);
         ("its end forgets the waiters", Forgets_who_waits, [ "close" ]);
         ("it keeps withdrawn waiters", Keeps_leavers, [ "count"; "memory" ]);
+        ("it keeps served waiters", Keeps_served, [ "memory" ]);
+        ("a task keeps the line before it", Remembers_line, [ "memory" ]);
         ("latecomers go first", Prefers_latecomers, [ "fair" ]);
         ( "it loses all on its domain after four have left",
           Loses_after_four,
