@@ -115,7 +115,8 @@ struct
   let beside = function
     | _ when Of.limit <> Unlimited -> Inexact
     | Send _ | Receive -> May_miss
-    | Try_receive _ | Drain _ | Close | Is_closed -> Exact_alone
+    | Close | Is_closed -> Exact
+    | Try_receive _ | Drain _ -> Exact_alone
     | Unsubscribe _ | Subscribe _ -> Inexact
 
   let show = function

@@ -43,7 +43,8 @@ struct
      takes the items of one moment, and removes them a little later. *)
   let beside = function
     | Take | Add _ -> May_miss
-    | Close | Is_closed | Length -> Exact_alone
+    | Close | Is_closed -> Exact
+    | Length -> Exact_alone
     | Drain -> Inexact
 
   let show = function

@@ -49,7 +49,8 @@ struct
   (* The item of a task that waited comes into the queue a little later. *)
   let beside = function
     | Queue (Add _ | Take) -> May_miss
-    | Queue (Drain | Close | Is_closed | Length) | Withdraw _ -> Exact_alone
+    | Queue (Close | Is_closed) -> Exact
+    | Queue (Drain | Length) | Withdraw _ -> Exact_alone
     | Get_ticket _ -> Inexact
 
   let show = function

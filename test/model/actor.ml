@@ -68,3 +68,6 @@ let spin_at_most n =
   spin.in_a_row <- 0;
   spin.spinning <- false;
   Spin.limit spin n
+
+(* A seat that an earlier interleaving left would change the next one. *)
+let forget_seats () = (Domain.DLS.get Slot.spares).unused <- Slot.no_seat

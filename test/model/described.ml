@@ -1,7 +1,10 @@
-(* Scenarios that follow from a structure's description. Up to two operations come first, and
-   may have to wait. Then one or two operations, and maybe a cancellation, happen at the same
-   time. Each outcome must be one that the description allows. Each that it allows if all
-   operations are exact must occur. *)
+(* Scenarios that follow from a structure's description. Up to three operations come first, and
+   may have to wait. Then two or three processes perform operations and cancel tasks. Each
+   outcome must be one that the description allows. Each that it allows if all operations are
+   exact must occur.
+
+   There are many thousand such scenarios, so a run draws some. Those are left out in which no
+   order of the processes matters, and no task waits and is served. *)
 
 module Make (S : Structure_signature.STRUCTURE) : sig
   val some : int -> unit
@@ -10,6 +13,136 @@ module Make (S : Structure_signature.STRUCTURE) : sig
 end = struct
   module Scenario = Structure_scenario.Make (S)
   open Scenario
+
+  (* --- Which ---------------------------------------------------------------------- *)
+
+  let random = Random.State.make [| Model.seed |]
+  let one_in n = Random.State.int random n = 0
+
+  (* Some operations are offered only for certain numbers, for example a multiple of 4. *)
+  let operations n = S.operations (20 lsl n)
+
+  (* If [alone], no task ever waits. *)
+  let rec arrival ~alone ~ways n =
+    let operation = pick random (operations n) in
+    let never_waits way = S.line operation = None || Structure_ways.tries way in
+    let may_be way = List.mem way ways && ((not alone) || never_waits way) in
+    let ways_of =
+      match S.beside operation with
+      | Inexact -> []
+      | Exact_alone when not alone -> []
+      | Exact | May_miss | Exact_alone ->
+          List.filter may_be (Ways.all operation)
+    in
+    match ways_of with
+    | [] -> arrival ~alone ~ways n
+    | Calls :: _ when one_in 2 -> Arrive (n, Calls, operation)
+    | ways -> Arrive (n, pick random ways, operation)
+
+  let waiting_ways = Structure_ways.[ Calls; Syncs; Chooses ]
+  let all_ways = Structure_ways.[ Calls; Tries; Syncs; Chooses; Polls ]
+  let is_alone operation = S.beside operation = Exact_alone
+  let some_are_exact_alone = List.exists is_alone (operations 0)
+
+  (* Each of these steps waits, or changes the state. *)
+  let rec befores n ~alone ~most ~attempts model =
+    if n = most || attempts = 0 then []
+    else
+      let ways = if alone then all_ways else waiting_ways in
+      let step = arrival ~alone ~ways n in
+      let after = one_by_one model step in
+      if after.state = model.state && after.waiters = model.waiters then
+        befores n ~alone ~most ~attempts:(attempts - 1) model
+      else step :: befores (n + 1) ~alone ~most ~attempts after
+
+  let draw () =
+    let alone = some_are_exact_alone && one_in 6 in
+    let most = Random.State.int random 4 in
+    let before = befores 0 ~alone ~most ~attempts:10 Run.initial in
+    let next = ref (List.length before) in
+    let arrive () =
+      let step = arrival ~alone ~ways:all_ways !next in
+      incr next;
+      step
+    in
+    let rec comes_and_is_cancelled () =
+      match arrival ~alone:false ~ways:waiting_ways !next with
+      | Arrive (n, _, operation) as step when S.line operation <> None ->
+          incr next;
+          [ step; Cancel n ]
+      | Arrive _ | Cancel _ -> comes_and_is_cancelled ()
+    in
+    let model = after_before { before; sides = [] } in
+    let waiting = ref (List.filter (Run.waits model) (arrivals before)) in
+    let cancel () =
+      if !waiting = [] then comes_and_is_cancelled ()
+      else begin
+        let n = pick random !waiting in
+        waiting := List.filter (( <> ) n) !waiting;
+        [ Cancel n ]
+      end
+    in
+    let a = arrive () in
+    let others =
+      match Random.State.int random 10 with
+      | 0 | 1 | 2 -> [ [ arrive () ] ]
+      | _ when alone -> [ [ arrive () ]; [ arrive () ] ]
+      | 3 | 4 | 5 -> [ cancel () ]
+      | 6 -> [ comes_and_is_cancelled () ]
+      | 7 -> [ cancel (); cancel () ]
+      | _ -> [ [ arrive () ]; cancel () ]
+    in
+    let first = if one_in 8 then [ a; arrive () ] else [ a ] in
+    { before; sides = first :: others }
+
+  let rec orders = function
+    | [] -> [ [] ]
+    | sides ->
+        List.concat_map
+          (fun side ->
+            let others = List.filter (( != ) side) sides in
+            List.map (fun order -> side :: order) (orders others))
+          sides
+
+  (* Whether a task that waits is served, if the sides come in one of their orders. *)
+  let serves { before; sides } =
+    let tasks = arrivals (before @ List.concat sides) in
+    let served_by order =
+      let step (model, served) step =
+        let waited = List.filter (Run.waits model) tasks in
+        let model = one_by_one model step in
+        let is_served n =
+          match List.assoc_opt n (Run.served model) with
+          | Some result -> result <> Description.withdrawn
+          | None -> false
+        in
+        (model, served || List.exists is_served waited)
+      in
+      let model = after_before { before; sides } in
+      snd (List.fold_left step (model, false) (List.concat order))
+    in
+    List.exists served_by (orders sides)
+
+  (* A task that was cancelled before it came, and then can't be served at once, has done
+     nothing. *)
+  let as_if_not_come scenario =
+    let misses = function
+      | [ Arrive (n, _, operation); Cancel _ ]
+        when S.beside operation = May_miss ->
+          Some n
+      | _ -> None
+    in
+    match List.find_map misses scenario.sides with
+    | None -> []
+    | Some n ->
+        let others side = not (List.mem (Cancel n) side) in
+        let withdrawn ({ results; waiting } : ending) =
+          ending ((n, Description.withdrawn) :: results) waiting
+        in
+        let sides = List.filter others scenario.sides in
+        List.map withdrawn (possible { scenario with sides })
+
+  (* --- One of them ------------------------------------------------------------------ *)
 
   (* Performs a step in the calling process, and notes its task. *)
   let perform actors = function
@@ -27,8 +160,19 @@ end = struct
       if actor.result = "cancelled" then Description.withdrawn else actor.result
     )
 
-  let start scenario () =
-    Actor.spin_at_most 0;
+  (* A task can't cancel itself while it comes, so another process does. *)
+  let processes sides =
+    List.concat_map
+      (fun side ->
+        let is_cancel = function Cancel _ -> true | Arrive _ -> false in
+        let cancels, arrivals = List.partition is_cancel side in
+        List.filter (( <> ) []) [ arrivals; cancels ])
+      sides
+
+  let start ~looks:spins scenario () =
+    Actor.spin_at_most spins;
+    Actor.forget_seats ();
+    Shuffle.most := max_int;
     let t = S.create () in
     let look = List.map (fun (n, way, op) -> Arrive (n, way, op)) looks in
     let actors steps = List.filter_map (actor_of t) steps in
@@ -40,8 +184,12 @@ end = struct
         perform all step;
         Model.drain Model.queues.(0))
       scenario.before;
+    Shuffle.reset ();
+    Shuffle.most := 6;
     let processes =
-      List.map (fun side () -> List.iter (perform all) side) scenario.sides
+      List.map
+        (fun steps () -> List.iter (perform all) steps)
+        (processes scenario.sides)
     in
     let outcome () =
       let waiting = S.waiters t in
@@ -54,60 +202,52 @@ end = struct
     in
     (processes, outcome)
 
+  (* The tasks that a process resumes continue after its own steps, so not all orders occur if
+     it has two. *)
   let check scenario possible =
-    Model.check
-      (S.name ^ ": " ^ show scenario)
-      ~expect:(List.map show_end (Scenario.possible ~exact:true scenario))
+    let has_two = function [ _; Arrive _ ] -> true | _ -> false in
+    let exact =
+      if List.exists has_two scenario.sides then []
+      else Scenario.possible ~exact:true scenario
+    in
+    let draws = function
+      | Arrive (_, (Chooses | Polls), _) -> true
+      | Arrive _ | Cancel _ -> false
+    in
+    (* A choice draws an order each time it looks. *)
+    let looks =
+      if
+        one_in 4
+        && not
+             (List.exists draws
+                (List.concat (scenario.before :: scenario.sides)))
+      then 1
+      else 0
+    in
+    let spinning = if looks = 0 then "" else " (spinning)" in
+    Model.check ~share:3
+      (S.name ^ spinning ^ ": " ^ show scenario)
+      ~expect:(List.map show_end exact)
       ~also:(List.map show_end possible)
-      (start scenario)
-
-  (* The operations of [S] as tasks with this number, in all ways. *)
-  let arrivals ~ways n =
-    List.concat_map
-      (fun operation ->
-        match S.beside operation with
-        | Exact_alone | Inexact -> []
-        | Exact | May_miss ->
-            List.filter_map
-              (fun way ->
-                if List.mem way ways then Some (Arrive (n, way, operation))
-                else None)
-              (Ways.all operation))
-      (List.sort_uniq compare (S.operations n))
-
-  let product f xs ys = List.concat_map (fun x -> List.map (f x) ys) xs
-
-  let scenarios () =
-    let calls n = arrivals ~ways:[ Structure_ways.Calls ] n in
-    let befores =
-      [ [] ]
-      @ List.map (fun a -> [ a ]) (calls 0)
-      @ product (fun a b -> [ a; b ]) (calls 0) (calls 1)
-    and sides =
-      let each = arrivals ~ways:[ Calls; Tries ] in
-      List.map (fun a -> [ [ a ] ]) (each 2)
-      @ product (fun a b -> [ [ a ]; [ b ] ]) (each 2) (each 3)
-    in
-    let with_cancel before sides =
-      let waits n = Run.waits (after_before { before; sides }) n in
-      let cancels =
-        List.filter_map
-          (fun n -> if waits n then Some [ Cancel n ] else None)
-          [ 0; 1 ]
-      in
-      { before; sides }
-      :: List.map (fun cancel -> { before; sides = sides @ [ cancel ] }) cancels
-    in
-    List.concat (product with_cancel befores sides)
+      (start ~looks scenario);
+    (* The scenarios after this one don't spin, and may draw as often as they like. *)
+    Actor.spin_at_most 0;
+    Shuffle.most := max_int
 
   let some n =
-    let all = Array.of_list (scenarios ()) in
-    let random = Random.State.make [| Model.seed |] in
-    Model.say "%s: %d scenarios\n" S.name (Array.length all);
+    let seen = Hashtbl.create n in
     let rec check_one () =
-      let scenario = all.(Random.State.int random (Array.length all)) in
-      let possible = possible scenario in
-      if is_misuse possible then check_one () else check scenario possible
+      let scenario = draw () in
+      let name = show scenario in
+      let possible = possible scenario @ as_if_not_come scenario in
+      if
+        Hashtbl.mem seen name || is_misuse possible
+        || (List.compare_length_with possible 1 = 0 && not (serves scenario))
+      then check_one ()
+      else begin
+        Hashtbl.add seen name ();
+        check scenario possible
+      end
     in
     for _ = 1 to n do
       if not !Model.failed then check_one ()

@@ -232,9 +232,15 @@ let scenarios = ref 0
 exception Enough
 
 (* The result is whether all interleavings were explored. [so_far ()] is their number. *)
-let explore ~so_far scenario =
+let explore ~share ~so_far scenario =
   incr scenarios;
-  let most = most ((seed + !scenarios) land max_int) in
+  let most = most ((seed + !scenarios) land max_int) / share in
+  (* What runs after the scenario is not part of its last interleaving. *)
+  let finally () =
+    unwind_suspended ();
+    Atomic.abandoned := false
+  in
+  Fun.protect ~finally @@ fun () ->
   match
     Dscheck.TracedAtomic.trace (fun () ->
         if so_far () >= most then raise Enough;
@@ -245,8 +251,9 @@ let explore ~so_far scenario =
 
 (* In [check name ~expect scenario], [scenario ()] returns the processes and a function. The
    function describes the outcome at rest, or raises. The outcomes of all interleavings
-   together must be exactly [expect]. Those in [also] may occur. *)
-let check ?(also = []) name ~expect scenario =
+   together must be exactly [expect]. Those in [also] may occur. With [share], a run checks so
+   many times fewer interleavings. *)
+let check ?(also = []) ?(share = 1) name ~expect scenario =
   let start = Stdlib.Sys.time () in
   let seen = Hashtbl.create 16 in
   let interleavings = ref 0 and given_up = ref 0 in
@@ -283,7 +290,7 @@ let check ?(also = []) name ~expect scenario =
         say "%s: %s\n" name problem;
         false
   in
-  let whole = explore once ~so_far:(fun () -> !interleavings) in
+  let whole = explore once ~share ~so_far:(fun () -> !interleavings) in
   say "%s: %d interleavings%s%s, %.1f s\n" name !interleavings
     (if !given_up = 0 then "" else Printf.sprintf " (%d given up)" !given_up)
     (if whole then ""

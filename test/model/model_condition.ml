@@ -52,8 +52,6 @@ let at_rest c m actors () =
   all_queued actors [ live (Atomic.get c) ];
   describe actors
 
-let forget_seats () = (Domain.DLS.get Slot.spares).unused <- Slot.no_seat
-
 let check ?(looks = 0) name make expect =
   Model.check name ~expect @@ fun () ->
   spin_at_most looks;
