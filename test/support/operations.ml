@@ -89,6 +89,10 @@ let rec drain f = match f () with Some v -> v :: drain f | None -> []
 let unless_closed f t = try f t with Stream.Closed -> None
 let tokens try_one = if try_one () then [ 0 ] else []
 
+(* [f] runs a task in a handler. Miou would suspend its own task instead if the handler were not
+   registered. *)
+let registered f = Host_kit.(using (create ()) f)
+
 (* Runs [f ()] until it waits. The result continues it within the call, if it was resumed. So a
    task of the table needs no turn of its own. *)
 let paused f =
@@ -102,7 +106,7 @@ let paused f =
     (go_on := fun () -> Handled.go_on k !outcome);
     match block resumer with None -> () | Some v -> Effect.Deep.continue k v
   in
-  Handled.run { suspend } ~ret:ignore f;
+  registered (fun () -> Handled.run { suspend } ~ret:ignore f);
   fun () -> !go_on ()
 
 module Make (S : Style) = struct
@@ -250,8 +254,9 @@ module Make (S : Style) = struct
             event = Some (fun _ -> unit (Barrier.await_evt t));
             wake =
               (fun () ->
+                let party () = Hand.start (fun () -> Barrier.await t) in
                 for _ = Barrier.waiters t + 1 to parties do
-                  ignore (Hand.start (fun () -> Barrier.await t) : unit Hand.t)
+                  ignore (registered party : unit Hand.t)
                 done;
                 0);
             release =
@@ -580,7 +585,8 @@ module Make (S : Style) = struct
     Broadcast.send_seq t (Seq.init 10 Fun.id);
     let s = Broadcast.subscribe t in
     (* [t] learns of the subscription from its first waiter. *)
-    Hand.unwind (Hand.start (fun () -> ignore (Broadcast.receive s : int)));
+    let receive () = ignore (Broadcast.receive s : int) in
+    Hand.unwind (registered (fun () -> Hand.start receive));
     empty
       ~wait:(fun _ -> S.Broadcast.receive s)
       ~event:(fun _ -> Broadcast.receive_evt s)

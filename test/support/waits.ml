@@ -15,7 +15,7 @@ type 'ok t = {
 (* The value that the waiter gives. *)
 let own = 7
 
-let of_operation map { Operations.service; remembers; make; _ } wait () =
+let of_operation map { Operations.service; remembers; make; _ } wait =
   (* The value of the first wake, which is the same in each structure. *)
   let given = (make 1).wake () in
   let kept =
@@ -29,16 +29,17 @@ let of_operation map { Operations.service; remembers; make; _ } wait () =
     | Gives | Passes -> [ own ]
     | Shares -> if remembers then [ given ] else []
   in
-  let place = make 1 in
-  {
-    wait = (fun () -> map (( = ) given) (wait place own));
-    waiters = place.waiters;
-    wake = (fun () -> ignore (place.wake () : int));
-    kept = (fun () -> place.left () = kept);
-    passed = (fun () -> place.left () = passed);
-    remembers;
-    one_by_one = service = Takes || service = Gives;
-  }
+  fun () ->
+    let place = make 1 in
+    {
+      wait = (fun () -> map (( = ) given) (wait place own));
+      waiters = place.waiters;
+      wake = (fun () -> ignore (place.wake () : int));
+      kept = (fun () -> place.left () = kept);
+      passed = (fun () -> place.left () = passed);
+      remembers;
+      one_by_one = service = Takes || service = Gives;
+    }
 
 let wait { Operations.wait; _ } = wait
 let with_event f { Operations.event; _ } name = f ((Option.get event) name)

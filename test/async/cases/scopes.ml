@@ -1,4 +1,5 @@
-(* Scopes, [both], [all] and [yield] in code in direct style. *)
+(* The requirements for every host, in code in direct style. [Wakers] has those of operations for
+   Async's own style. *)
 
 open Concord_test_support.Check
 open Concord_test_hosts
@@ -12,8 +13,31 @@ let both_in_async f g =
       let second = Concord_async.direct g in
       Async.Deferred.all_unit [ first; second ])
 
+(* Async can't cancel, but a scope can. *)
+let cancel f ~after =
+  Concord.Scope.run @@ fun scope ->
+  Concord.Scope.fork scope f;
+  after ();
+  Concord.Scope.cancel scope
+
+let host =
+  {
+    Test_host.name = "direct";
+    reported = "async";
+    run =
+      (fun body ->
+        Async.Thread_safe.block_on_async_exn @@ fun () ->
+        let all = ref [] in
+        let fork f = all := Concord_async.direct f :: !all in
+        let body () = body { fork; pause = Concord.Tasks.yield } in
+        Async.Deferred.bind (Concord_async.direct body) ~f:(fun () ->
+            Async.Deferred.all_unit !all));
+    cancel = Some cancel;
+  }
+
 let suites =
   [
+    Wait_cases.on host;
     Tasks_cases.everywhere ("scopes in direct", direct);
     ( "beside a scope",
       [ test "direct" (Tasks_cases.beside_others both_in_async) ] );

@@ -84,6 +84,8 @@ let run () =
       Storage_cases.(suite kept ("Miou, Local", In_miou.run) local);
       ("Miou, values", [ test "of Miou's tasks" values ]);
       ("reaching", reaching);
+      Wait_cases.on In_miou.here;
+      Wait_cases.on In_miou.there;
       ( "hosts in Miou",
         [
           test "a task of Fifo, cancelled"

@@ -57,3 +57,26 @@ let cancelling ~protects =
   in
   let is_cancellation e = e = Miou.Cancelled in
   Cancelling.{ run; fork; pause; is_cancellation; protects }
+
+(* Tasks that [start] starts, in the table of hosts. Only its parent can cancel a task. *)
+let host name start =
+  let cancel f ~after =
+    let child = start f in
+    after ();
+    Miou.cancel child
+  in
+  {
+    Test_host.name;
+    reported = "miou";
+    run =
+      (fun body ->
+        run_on 2 @@ fun () ->
+        let all = ref [] in
+        let fork f = all := start f :: !all in
+        body { fork; pause = Miou.yield };
+        List.iter Miou.await_exn !all);
+    cancel = Some cancel;
+  }
+
+let here = host "Miou" Miou.async
+let there = host "Miou, other domains" Miou.call

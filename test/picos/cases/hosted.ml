@@ -29,8 +29,8 @@ let one_by_one (s : Schedulers.t) =
     Lazy_policies.suite (s.name ^ ", lazy, cancelled") (cancelling s);
   ]
 
-let waits ?fork (s : Schedulers.t) =
-  Wait_cases.on (Ready_cases.of_cancelling s.name (cancelling ?fork s))
+let waits ?fork ?pause (s : Schedulers.t) =
+  Wait_cases.on (Ready_cases.of_cancelling s.name (cancelling ?fork ?pause s))
 
 let in_eio =
   {

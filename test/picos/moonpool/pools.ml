@@ -29,13 +29,18 @@ let main =
       run = (fun f -> Moonpool.Main.main (fun _ -> f ()));
     }
 
+(* A task that yields may be the next one of its thread, so it also sleeps. *)
+let pause () =
+  Picos.Fiber.yield ();
+  Tasks.sleep 1e-4
+
 let hosted (s : Schedulers.t) =
   [
     (s.name ^ ", lazy, undefined", Lazy_undefined.within s.run);
     ( s.name ^ ", lazy, among tasks",
       Lazy_undefined.among (fun fs -> s.run (fun () -> Schedulers.all_of fs)) );
     Waiting.on s;
-    Races.on s;
+    Hosted.waits ~pause s;
   ]
 
 (* With tasks of other hosts. *)

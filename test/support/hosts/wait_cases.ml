@@ -6,8 +6,9 @@ open Check
 
 (* [f] gets each operation, in the body of one run. *)
 let each (host : Test_host.t) f () =
+  let operations = Waits.direct () in
   host.run (fun tasks ->
-      List.iter (fun (name, make) -> f tasks name (make ())) (Waits.direct ()))
+      List.iter (fun (name, make) -> f tasks name (make ())) operations)
 
 (* A task that sleeps leaves the domain to other threads, which one that yields may not do. *)
 let until (tasks : Test_host.tasks) what condition =
@@ -136,6 +137,7 @@ let race cancel ~n host () =
         yes (name ^ ": its value") ok;
         yes (name ^ ": the value is nowhere else") (passed ())
   in
+  let operations = Waits.direct () in
   Waking.with_jobs Check.domain @@ fun run_job ->
   (host : Test_host.t).run @@ fun tasks ->
   List.iter
@@ -153,7 +155,7 @@ let race cancel ~n host () =
             Latch.is_open ended && Promise.is_resolved woken);
         List.iter (is_right name) outcomes
       end)
-    (Waits.direct ())
+    operations
 
 (* --- All cases ----------------------------------------------------------------- *)
 
