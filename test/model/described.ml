@@ -3,13 +3,14 @@
    outcome must be one that the description allows. Each that it allows if all operations are
    exact must occur.
 
-   There are many thousand such scenarios, so a run draws some. Those are left out in which no
-   order of the processes matters, and no task waits and is served. *)
+   There are many thousand such scenarios, so a run draws some. In three of four, a task that
+   waits may be served. Those are left out in which none is, and no order matters. *)
 
 module Make (S : Structure_signature.STRUCTURE) : sig
-  val some : int -> unit
+  val some : ?at_rest:(S.t -> unit) -> int -> unit
   (** Checks so many of the scenarios, which the seed selects, or fewer if a
-      check has failed. *)
+      check has failed. [at_rest] raises [Failure] if the structure's state is
+      wrong after a scenario. *)
 end = struct
   module Scenario = Structure_scenario.Make (S)
   open Scenario
@@ -169,7 +170,7 @@ end = struct
         List.filter (( <> ) []) [ arrivals; cancels ])
       sides
 
-  let start ~looks:spins scenario () =
+  let start ~at_rest ~looks:spins scenario () =
     Actor.spin_at_most spins;
     Actor.forget_seats ();
     Shuffle.most := max_int;
@@ -193,6 +194,7 @@ end = struct
     in
     let outcome () =
       let waiting = S.waiters t in
+      at_rest t;
       List.iter
         (fun step ->
           perform all step;
@@ -204,7 +206,7 @@ end = struct
 
   (* The tasks that a process resumes continue after its own steps, so not all orders occur if
      it has two. *)
-  let check scenario possible =
+  let check ~at_rest scenario possible =
     let has_two = function [ _; Arrive _ ] -> true | _ -> false in
     let exact =
       if List.exists has_two scenario.sides then []
@@ -229,27 +231,32 @@ end = struct
       (S.name ^ spinning ^ ": " ^ show scenario)
       ~expect:(List.map show_end exact)
       ~also:(List.map show_end possible)
-      (start ~looks scenario);
+      (start ~at_rest ~looks scenario);
     (* The scenarios after this one don't spin, and may draw as often as they like. *)
     Actor.spin_at_most 0;
     Shuffle.most := max_int
 
-  let some n =
+  let some ?(at_rest = ignore) n =
     let seen = Hashtbl.create n in
-    let rec check_one () =
+    let rec check_one ~serving ~attempts =
       let scenario = draw () in
       let name = show scenario in
       let possible = possible scenario @ as_if_not_come scenario in
+      let may_be_dull =
+        (serving && attempts > 0) || List.compare_length_with possible 1 = 0
+      in
       if
         Hashtbl.mem seen name || is_misuse possible
-        || (List.compare_length_with possible 1 = 0 && not (serves scenario))
-      then check_one ()
+        || (may_be_dull && not (serves scenario))
+      then check_one ~serving ~attempts:(attempts - 1)
       else begin
         Hashtbl.add seen name ();
-        check scenario possible
+        check ~at_rest scenario possible
       end
     in
+    (* In most scenarios a task that waits is served, because there most can go wrong. *)
     for _ = 1 to n do
-      if not !Model.failed then check_one ()
+      if not !Model.failed then
+        check_one ~serving:(not (one_in 4)) ~attempts:100
     done
 end

@@ -1,3 +1,6 @@
+(* Promises. The scenarios below are those of functions that wait for promises, and of promises
+   made of others, which the description doesn't have. *)
+
 open Actor
 
 exception Boom
@@ -15,30 +18,12 @@ let fill name p v =
 let fail name p =
   make name (fun () -> if Promise.try_fail p Boom then "ok" else "late")
 
-let peek name p =
-  make name @@ fun () ->
-  match Promise.peek p with
-  | None -> "none"
-  | Some (Ok v) -> string_of_int v
-  | Some (Error _) -> "boom"
-
 (* At rest, no task waits for a resolved promise. *)
-let at_rest p actors () =
-  let queued =
-    match Atomic.get p with
-    | Promise.Value _ | Failed _ -> 0
-    | Waiting waiters -> live waiters
-  in
-  if count_waiting actors <> queued then failwith "a waiter was lost, or stays";
-  if queued = 0 && Promise.waiters p <> 0 then failwith "waiters <> 0 at rest";
-  describe actors
-
-let check name make expect =
-  Model.check name ~expect @@ fun () ->
-  let p = Promise.create () in
-  let first, processes = make p in
-  let processes, actors = start first processes in
-  (processes, at_rest p actors)
+let at_rest p =
+  match Atomic.get p with
+  | Promise.Waiting waiters -> ignore (live waiters : int)
+  | Value _ | Failed _ ->
+      if Promise.waiters p > 0 then failwith "they wait for what is resolved"
 
 let outcome p =
   match Promise.peek p with
@@ -113,46 +98,10 @@ let check_made_of_promises () =
     [ true; false ];
   check_made "both, of one" ~first:true (fun p _ -> sum p p) [ "2" ]
 
-let sync_await name p =
-  make name (fun () -> string_of_int (Event.sync (Promise.await_evt p)))
-
 module Described_promise = Described.Make (Values.Of_promise)
 
 let () =
-  Described_promise.some 20;
-  Cancellations.check "await" ~service:All
-    [ ("", fun _ -> await); (", an event", fun _ -> sync_await) ]
-    ~create:Promise.create
-    ~serve:(fun p -> Promise.fill p 1)
-    ~served:"1"
-    ~rest:(fun _ -> "")
-    ~at_rest;
-  check "three wait, two are cancelled, it isn't filled"
-    (fun p ->
-      let a = await "await1" p and b = await "await2" p in
-      let c = await "await3" p in
-      ([ a; b; c ], [ Cancel a; Cancel b ]))
-    [ "await1=cancelled await2=cancelled await3=waits" ];
-  check "two wait and are cancelled, a third comes"
-    (fun p ->
-      let a = await "await1" p and b = await "await2" p in
-      ([ a; b ], [ Cancel a; Cancel b; Run (await "await3" p) ]))
-    [ "await1=cancelled await2=cancelled await3=waits" ];
-  check "a fill and a failure"
-    (fun p ->
-      let f = fill "fill" p 1 and g = fail "fail" p in
-      ([], [ Run f; Run g; Run (await "await" p) ]))
-    [ "fill=late fail=ok await=boom"; "fill=ok fail=late await=1" ];
-  check "a fill, a second and a peek"
-    (fun p ->
-      let f = fill "fillA" p 1 and g = fill "fillB" p 2 in
-      ([], [ Run f; Run g; Run (peek "peek" p) ]))
-    [
-      "fillA=late fillB=ok peek=2";
-      "fillA=late fillB=ok peek=none";
-      "fillA=ok fillB=late peek=1";
-      "fillA=ok fillB=late peek=none";
-    ];
+  Described_promise.some ~at_rest 30;
   check_withdrawn ();
   check_made_of_promises ();
   Model.finish ()

@@ -1,13 +1,8 @@
+(* Watches. The scenarios below say which versions one task sees, one after the other. *)
+
 open Actor
 
 let first = 0
-
-let changed name t =
-  make name (fun () -> string_of_int (fst (Watch.changed t ~since:first)))
-
-let sync_changed name t =
-  make name @@ fun () ->
-  string_of_int (fst (Event.sync (Watch.changed_evt t ~since:first)))
 
 (* All values that it sees, up to [last]. *)
 let follow name ~last t =
@@ -28,15 +23,11 @@ let follow_all name t =
   in
   go first
 
-let sets name t v =
-  make name @@ fun () ->
-  Watch.set t v;
-  "ok"
+let live_in t = live (Atomic.get t).Watch.waiters
 
 let at_rest t actors () =
-  let s = Atomic.get t in
-  all_queued actors [ live s.Watch.waiters ];
-  describe actors ^ " " ^ string_of_int s.value
+  all_queued actors [ live_in t ];
+  describe actors ^ " " ^ string_of_int (Watch.get t)
 
 let check name make expect =
   Model.check name ~expect @@ fun () ->
@@ -48,17 +39,8 @@ let check name make expect =
 module Described_watch = Described.Make (Values.Of_watch)
 
 let () =
-  Described_watch.some 20;
-  let cancellations what serve ~served ~rest =
-    Cancellations.check what ~service:All
-      [ ("", fun _ -> changed); (", an event", fun _ -> sync_changed) ]
-      ~create:(fun () -> Watch.create 0)
-      ~serve ~served
-      ~rest:(fun _ -> rest)
-      ~at_rest
-  in
-  cancellations "set" (fun t -> Watch.set t 1) ~served:"1" ~rest:" 1";
-  cancellations "close" Watch.close ~served:"closed" ~rest:" 0";
+  Described_watch.some 30 ~at_rest:(fun { watch; _ } ->
+      ignore (live_in watch : int));
   let twice t =
     Do
       (fun () ->
@@ -76,9 +58,4 @@ let () =
       in
       ([], [ Run (follow_all "a" t); Do both ]))
     [ "a=1,end 1" ];
-  check "two set, one closes"
-    (fun t ->
-      ( [ follow_all "a" t ],
-        [ Run (sets "b" t 1); Do (fun () -> Watch.close t) ] ))
-    [ "a=1,end b=ok 1"; "a=end b=closed 0" ];
   Model.finish ()
