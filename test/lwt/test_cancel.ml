@@ -29,22 +29,25 @@ let withdrawn () =
   yes (name ^ ": nothing is lost") (kept ());
   Lwt.return_unit
 
+(* Two tasks of some operations don't wait for the same thing. *)
+let may_wait_twice = function
+  | "Condition.wait" | "Lazy.force, computing" | "Lazy.force_val, computing" ->
+      false
+  | name -> not (String.starts_with ~prefix:"Barrier.await" name)
+
 (* The waiter behind a cancelled one is served. *)
 let next_in_turn () =
   each_case @@ fun name { Waits.wait; waiters; wake; _ } ->
-  match name with
-  | _ when String.starts_with ~prefix:"Barrier.await" name -> Lwt.return_unit
-  | "Condition.wait" | "Lazy.force, computing" | "Lazy.force_val, computing" ->
-      (* Two tasks of these don't wait for the same thing. *) Lwt.return_unit
-  | _ ->
-      let first = wait () in
-      let second = wait () in
-      Lwt.cancel first;
-      yes (name ^ ": cancelled") (is_cancelled first);
-      int (name ^ ": one is left") 1 (waiters ());
-      wake ();
-      let+ ok = second in
-      yes (name ^ ": the other has its value") ok
+  if not (may_wait_twice name) then Lwt.return_unit
+  else
+    let first = wait () in
+    let second = wait () in
+    Lwt.cancel first;
+    yes (name ^ ": cancelled") (is_cancelled first);
+    int (name ^ ": one is left") 1 (waiters ());
+    wake ();
+    let+ ok = second in
+    yes (name ^ ": the other has its value") ok
 
 (* The task is resumed, and cancelled before the loop has seen that. *)
 type cancelled =
@@ -91,6 +94,23 @@ let resumed_before () =
     let+ ok = p in
     yes (name ^ ": it has its value") ok
   end
+
+(* The same, and a second task waits. If the first one undoes its operation, the second has
+   its turn. *)
+let resumed_before_another () =
+  each_case @@ fun name { Waits.wait; wake; one_by_one; _ } ->
+  if not (one_by_one && expected name = Undone && may_wait_twice name) then
+    Lwt.return_unit
+  else
+    let first = wait () in
+    let second = wait () in
+    wake ();
+    Lwt.cancel first;
+    yes (name ^ ": cancelled") (is_cancelled first);
+    let* () = turns 3 in
+    yes (name ^ ": the other continues") (Lwt.state second <> Lwt.Sleep);
+    let+ ok = second in
+    yes (name ^ ": the other has its value") ok
 
 (* Cancels a promise of Lwt that depends on the wait. *)
 let through_lwt () =
@@ -250,6 +270,7 @@ let () =
           test "is withdrawn" withdrawn;
           test "leaves the turn to the next" next_in_turn;
           test "has its value if it was resumed before" resumed_before;
+          test "leaves what it undoes to the next" resumed_before_another;
         ] );
       ( "held locks",
         [

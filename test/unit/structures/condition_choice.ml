@@ -181,6 +181,15 @@ let begins_again () =
 (* Each of the two alternatives would unlock the mutex, so this is refused. *)
 let twice_with_one_mutex () =
   let c, m = create () and other = Condition.create () in
+  (* In a longer queue, one that withdraws is only counted. *)
+  let wait_first condition =
+    for _ = 1 to 20 do
+      let wait () = Condition.wait_no_mutex condition in
+      ignore (Hand.start wait : unit Hand.t)
+    done
+  in
+  wait_first c;
+  wait_first other;
   let task =
     Hand.start @@ fun () ->
     Mutex.lock m;
@@ -191,8 +200,8 @@ let twice_with_one_mutex () =
        "Condition.wait_evt: the mutex was unlocked after the choice began. Two \
         alternatives of one choice can't use the same mutex") (fun () ->
       Hand.result task);
-  waiting c 0;
-  waiting other 0;
+  waiting c 20;
+  waiting other 20;
   yes "it keeps its mutex" (Mutex.is_locked m)
 
 let suite =

@@ -88,9 +88,11 @@ let not_locked () =
   free m
 
 (* Another task unlocks the mutex after [wait] has found it locked, before the task is in the
-   queue. *)
+   queue. So the task doesn't count as one that has withdrawn. (In a short queue, the count isn't
+   used.) *)
 let unlocked_meanwhile () =
-  let c, m = create () in
+  let ((c, m) as cm) = create () in
+  let others = List.init 20 (fun _ -> waiter cm) in
   let suspend (type a) (block : a Suspend.resumer -> a option) k =
     Mutex.unlock m;
     match block (fun _ -> false) with
@@ -102,7 +104,10 @@ let unlocked_meanwhile () =
   raises "it is unlocked by another task"
     (Sys_error "Condition.wait: the mutex is not locked") (fun () ->
       Handled.until_wait { suspend } (fun () -> Condition.wait c m));
-  waiting c 0;
+  waiting c 20;
+  Condition.broadcast c;
+  Hand.settle ();
+  List.iter Hand.result others;
   free m
 
 (* A task that finds its signal while it spins leaves a waiter that another task may reuse.
