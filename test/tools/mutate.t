@@ -98,20 +98,47 @@ The faults of a step.
   > 
   > let all ws = Become (Open, Step.resume_all ws (Ok ()) Step.finished)
   > END
-  $ $mutate --list lib/gate.ml; rm lib/gate.ml
+  $ $mutate --list lib/gate.ml
   lib/gate.ml:3: Become (Open, Step.Then (tell ())): Return for Become
   lib/gate.ml:3: Step.Then (tell ()): left out
   lib/gate.ml:5: Hand_over { state = Shut waiters; waiter ... used = Again; }: skipped
   lib/gate.ml:5: Hand_over { state = Shut waiters; waiter ... used = Again; }: not resumed
   lib/gate.ml:5: Hand_over { state = Shut waiters; waiter ... used = Again; }: accepted and refused exchanged
   lib/gate.ml:10: Done 1: Again for Done
-  lib/gate.ml:11: Again: Done () for Again
+  lib/gate.ml:11: Again: Done for Again
   lib/gate.ml:15: Step.Hand_over { state; waiter; outcome; accepted; refused }: not resumed
   lib/gate.ml:15: Step.Hand_over { state; waiter; outcome; accepted; refused }: skipped
   lib/gate.ml:15: Step.Hand_over { state; waiter; outcome; accepted; refused }: accepted and refused exchanged
   lib/gate.ml:17: Become (Open, Step.resume_all ws (Ok ()) Step.finished): Return for Become
   lib/gate.ml:17: Step.resume_all ws (Ok ()) Step.finished: nobody resumed
   lib/gate.ml:17: Step.finished: Again for finished
+
+The code of these faults. Dune is a script that prints it.
+
+  $ cp lib/gate.ml gate; echo 'Gate' >test/unit/test_gate.ml
+  $ echo 'test/unit test_gate @test/unit/runtest-test_gate' >tests
+  $ cat >bin/dune <<'END'
+  > #!/bin/sh
+  > case "$*" in *.exe) diff gate lib/gate.ml | sed -n 's/^> *//p' >&3 ;; esac
+  > END
+  $ chmod +x bin/dune
+  $ code() { PATH=$PWD/bin:$PATH $mutate --own --only $1 lib/gate.ml <tests 3>&1 >/dev/null 2>&1; }
+  $ code 3
+  | Shut [] -> (Return (Open, (Obj.magic ())))
+  | Shut [] -> Become (Open, (Step.Done (Obj.magic ())))
+  [1]
+  $ code 11
+  refused = (Done (Obj.magic ()));
+  [1]
+  $ code 15-17
+  (Step.Become (state, accepted))
+  (Step.Become (state, refused))
+  Step.Hand_over { state; waiter; outcome; accepted = refused; refused = accepted }
+  let all ws = (Return (Open, (Obj.magic ())))
+  let all ws = Become (Open, (Step.resume_all Waiters.empty (Ok ()) Step.finished))
+  let all ws = Become (Open, Step.resume_all ws (Ok ()) Step.Again)
+  [1]
+  $ rm lib/gate.ml gate test/unit/test_gate.ml
 
 The order in which tests are tried. First come the tests that are named after the file, then
 those that name its module. Dune is a script that prints this, and notices some of the faults.
@@ -171,8 +198,8 @@ those that name its module. Dune is a script that prints this, and notices some 
   lib/counter.ml: 1 noticed, 0 of them because a test hangs. 3 survive. 0 do not compile
   [1]
 
-With --own it runs the tests named after the file, and those in a folder "described" which depend on it. No test is named after
-lib/inner.ml, so it runs those named after the file that uses it.
+With --own it runs the tests named after the file, and those in a folder "described" or "steps" which depend on it. No test is
+named after lib/inner.ml, so it runs those named after the file that uses it.
 
   $ mkdir test/unit/described; echo 'Double' >test/unit/described/test_all.ml
   $ echo 'Elsewhere' >test/unit/described/test_others.ml
@@ -195,6 +222,31 @@ lib/inner.ml, so it runs those named after the file that uses it.
   lib/inner.ml: 0 noticed, 0 of them because a test hangs. 2 survive. 0 do not compile
   [1]
   $ echo 'let twice t = Counter.add t; Counter.add t' >lib/double.ml
+
+The tests of an adapter need not name it. With --own it runs those which have its name in theirs, or in their folder's, and with
+--near also those with its library in their dune file.
+
+  $ mkdir -p adapters/star/inside test/star test/unit/linked; echo 'let one = 0 + 1' >adapters/star/inside/ray.ml
+  $ echo '(tests (libraries concord concord-star))' >test/unit/linked/dune; echo 'concord-stare' >test/unit/dune
+  $ touch test/star/test_other.ml test/unit/test_star_ray.ml test/unit/test_stare.ml test/unit/linked/test_links.ml
+  $ cat >star_tests <<'END'
+  > test/star test_other @test/star/runtest-test_other
+  > test/unit test_star_ray @test/unit/runtest-test_star_ray
+  > test/unit test_stare @test/unit/runtest-test_stare
+  > test/unit/linked test_links @test/unit/linked/runtest-test_links
+  > END
+  $ $mutate --own adapters/star/inside/ray.ml <star_tests
+  adapters/star/inside/ray.ml: 2 faults, tried with test_other test_star_ray
+  adapters/star/inside/ray.ml:1: 0 + 1: - for +
+  adapters/star/inside/ray.ml:1: 0 + 1: without + 1
+  adapters/star/inside/ray.ml: 0 noticed, 0 of them because a test hangs. 2 survive. 0 do not compile
+  [1]
+  $ $mutate --near adapters/star/inside/ray.ml <star_tests
+  adapters/star/inside/ray.ml: 2 faults, tried with test_other test_star_ray, then test_links
+  adapters/star/inside/ray.ml:1: 0 + 1: - for +
+  adapters/star/inside/ray.ml:1: 0 + 1: without + 1
+  adapters/star/inside/ray.ml: 0 noticed, 0 of them because a test hangs. 2 survive. 0 do not compile
+  [1]
 
 If the tests fail without any fault, they can't notice one.
 

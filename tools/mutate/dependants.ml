@@ -100,8 +100,30 @@ let is_named_after modules { name; _ } =
       let file = String.sub name (i + 1) (String.length name - i - 1) in
       Names.mem (String.capitalize_ascii file) modules
 
-(* A program in such a folder compares each structure with its description. *)
-let compares_descriptions { folder; _ } = Filename.basename folder = "described"
+(* A program in such a folder compares each structure with its description, or each step with
+   lists. *)
+let compares_all { folder; _ } =
+  List.mem (Filename.basename folder) [ "described"; "steps" ]
+
+(* Linking an adapter is enough, so its tests need not name it. They have a word of its name,
+   or are in a folder of that name, for example test_eio_domain and test/lwt. *)
+let adapter file =
+  match String.split_on_char '/' file with
+  | "adapters" :: name :: _ -> Some name
+  | _ -> None
+
+let is_of adapter { folder; name; _ } =
+  List.mem adapter
+    (String.split_on_char '/' folder @ String.split_on_char '_' name)
+
+let links adapter { folder; _ } =
+  let library = "concord-" ^ adapter in
+  match contents (Filename.concat folder "dune") with
+  | dune ->
+      List.mem library
+        (String.split_on_char ' '
+           (String.map (function '\n' | ')' -> ' ' | c -> c) dune))
+  | exception Sys_error _ -> false
 
 let kind { folder; alias; _ } =
   match String.split_on_char '/' folder with
@@ -144,14 +166,23 @@ let stages reach tests file =
   in
   let is_own (test, _, _) =
     Option.fold owner ~none:false ~some:(fun level -> is_named_after level test)
-  and is_described ((test, _, _) as depends) =
-    compares_descriptions test
+  and compares_it ((test, _, _) as depends) =
+    compares_all test
     && List.exists (fun level -> names_one_of level depends) levels
   in
-  let further =
-    match reach with Own -> [] | Near -> [ List.hd levels ] | All -> levels
+  let own, near =
+    match adapter file with
+    | None ->
+        ( (fun test -> is_own test || compares_it test),
+          names_one_of (List.hd levels) )
+    | Some adapter ->
+        ( (fun (test, _, _) -> is_of adapter test),
+          fun (test, _, _) -> links adapter test )
   in
-  go tests
-    ((fun test -> is_own test || is_described test)
-    :: List.map names_one_of further)
-  |> List.filter (( <> ) [])
+  let further =
+    match reach with
+    | Own -> []
+    | Near -> [ near ]
+    | All -> near :: List.map names_one_of levels
+  in
+  go tests (own :: further) |> List.filter (( <> ) [])

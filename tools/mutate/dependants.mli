@@ -14,8 +14,12 @@ type reach =
   | Own
       (** The tests that are named after the file, and if there are none, after
           the files that use it. Also those that compare the structures which
-          depend on it with their descriptions. *)
-  | Near  (** Also the tests that name its module. *)
+          depend on it with their descriptions, or their steps with lists. If
+          the file is part of an adapter, they are the tests that have its name
+          in theirs, or in their folder's. *)
+  | Near
+      (** Also the tests that name its module. If the file is part of an
+          adapter, they are the tests whose [dune] file names it. *)
   | All  (** Also the tests that depend on it through other modules. *)
 
 val stages : reach -> test list -> string -> test list list

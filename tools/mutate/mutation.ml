@@ -155,23 +155,19 @@ let all source =
     always "true";
     always "false"
   in
-  (* Faults in the steps of lib/core/waiting/step.mli. The text that a fault leaves out is still
-     named, because the compiler could complain about an unused name. *)
+  (* Faults in the steps of lib/core/waiting/step.mli. If the rest of a step is left out, the type
+     of its result isn't known here. The result is then [nothing], which is [()], [None],
+     [false], [[]] or [0]. *)
+  let nothing = "(Obj.magic ())" in
+  let finished written = "(" ^ beside written "Done " ^ nothing ^ ")" in
   let hand_over e constructor fields =
     let field name =
       List.find_opt (fun (label, _) -> last_name label = name) fields
     in
     let not_resumed state next what =
-      let unused =
-        List.map
-          (fun (_, value) ->
-            Printf.sprintf "let _ = fun () -> %s in " (slice value))
-          fields
-      in
+      let become = beside constructor "Become" in
       replace e
-        (Printf.sprintf "(%s%s (%s, %s))" (String.concat "" unused)
-           (beside constructor "Become")
-           (slice state) (slice next))
+        (Printf.sprintf "(%s (%s, %s))" become (slice state) (slice next))
         what
     in
     match (field "state", field "accepted", field "refused") with
@@ -200,29 +196,21 @@ let all source =
     match (argument.pexp_desc, parts argument) with
     | Pexp_record (fields, None), _ when is "Hand_over" ->
         hand_over e constructor fields
-    | Pexp_tuple _, [ state; next ] when is "Become" ->
+    | Pexp_tuple _, [ state; _ ] when is "Become" ->
+        let return = beside constructor "Return" in
         replace e
-          (Printf.sprintf "(let _ = fun () -> %s in %s (%s, ()))" (slice next)
-             (beside constructor "Return")
-             (slice state))
+          (Printf.sprintf "(%s (%s, %s))" return (slice state) nothing)
           "Return for Become"
-    | _ when is "Then" ->
-        replace e
-          (Printf.sprintf "(let _ = fun () -> %s in %s ())" (slice argument)
-             (beside constructor "Done"))
-          "left out"
+    | _ when is "Then" -> replace e (finished constructor) "left out"
     | _ when is "Done" ->
-        replace e
-          (Printf.sprintf "(let _ = fun () -> %s in %s)" (slice argument)
-             (beside constructor "Again"))
-          "Again for Done"
+        replace e (beside constructor "Again") "Again for Done"
     | _ -> ()
   in
   let constant e =
     let written = name e in
     match String.split_on_char '.' written with
     | [ "Again" ] | [ "Step"; "Again" ] ->
-        replace e ("(" ^ beside written "Done" ^ " ())") "Done () for Again"
+        replace e (finished written) "Done for Again"
     | [ "finished" ] | [ "Step"; "finished" ] ->
         replace e (beside written "Again") "Again for finished"
     | _ -> ()
@@ -273,10 +261,14 @@ let all source =
       when name f = "ignore" ->
         (* its answer makes no difference *)
         arguments args
-    | Pexp_apply (f, [ _; _; (_, next) ])
+    | Pexp_apply (f, [ (_, waiters); _; _ ])
       when List.mem (name f) [ "Step.resume_all"; "resume_all" ] ->
         replace e
-          (Printf.sprintf "(let _ = fun () -> %s in %s)" (slice e) (slice next))
+          ("("
+          ^ between (start e) (start waiters)
+          ^ "Waiters.empty"
+          ^ between (stop waiters) (stop e)
+          ^ ")")
           "nobody resumed";
         all_of_it ()
     | Pexp_construct (constructor, Some argument) ->

@@ -21,8 +21,12 @@ val all : string -> t list
       sequence, are bound to [()], or are the only branch of an [if].
     - [Atomic.compare_and_set] works as usual, but always returns [true], or
       always [false].
+    - A step ({!Concord.Tools.Structure_kit.Step}) ends too early, is repeated,
+      confuses [accepted] and [refused], skips a waiter, or resumes no task. If
+      it ends too early, its result is [()], [None], [false], [[]] or [0].
 
-    Assertions are not changed. Some of the faults do not compile.
+    Assertions are not changed. Some of the faults do not compile, mostly a call
+    that is left out although its result is not [()].
     @raise Syntaxerr.Error
       and other exceptions of the compiler if [source] is not OCaml. *)
 
