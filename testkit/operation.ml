@@ -15,6 +15,7 @@ module Defaults = struct
   let keeps = true
   let in_order = true
   let interruptible = false
+  let repeats = true
   let event = None
   let release_event = None
   let waiters = None

@@ -53,10 +53,10 @@ module type OPERATION = Operation_signature.OPERATION
     numbers show whether an item is lost. *)
 
 (** Default values of an operation. It keeps a released item for the next task
-    to come, and serves tasks in the order of arrival. It doesn't promise to be
-    [interruptible], and has no events, no count, no end, and no exceptions.
-    Include this module first, because it hides earlier values of the same
-    names. *)
+    to come, and serves tasks in the order of arrival. One choice may have its
+    event twice. It doesn't promise to be [interruptible], and has no events, no
+    count, no end, and no exceptions. Include this module first, because it
+    hides earlier values of the same names. *)
 module Defaults : sig
   val keeps : bool
   (** [true]. *)
@@ -66,6 +66,9 @@ module Defaults : sig
 
   val interruptible : bool
   (** [false]. *)
+
+  val repeats : bool
+  (** [true]. *)
 
   val event : 'a option
   (** [None]. *)

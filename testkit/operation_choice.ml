@@ -104,6 +104,33 @@ let is_ready s =
   returned w;
   served s [ w ]
 
+(* The structure ends while the choice waits, so the choice raises and takes nothing. *)
+let ends s =
+  match s.close with
+  | None -> raise (Trial.Not_offered "it cannot be closed")
+  | Some (exn, close) ->
+      let box = Mvar.create_empty () in
+      let w = chooser s box in
+      close ();
+      put box;
+      settle s;
+      raised exn w;
+      still_there box
+
+(* The event stands twice in one choice, and is performed once. *)
+let twice s =
+  only_if s.repeats "it does not promise this ([repeats] is false)";
+  let event = Option.get s.event in
+  let wait number = Event.select [ event number; event number ] in
+  let cancelled = start ~wait s in
+  cancel cancelled;
+  settle s;
+  left cancelled;
+  let w = start ~wait s in
+  let next = start s in
+  let_go s 2;
+  served ~in_order:s.in_order s [ w; next ]
+
 (* Exactly one of the two is performed. The choice is random, so either is right. *)
 let both_are_ready s =
   if s.keeps then begin
@@ -137,6 +164,8 @@ let cases (module O : OPERATION) =
          ("the same, and no task waits", loses ~settled:false ~others:0);
          ("the choice is cancelled", leaves_both);
          ("other tasks wait before and after the choice", has_its_turn);
+         ("the structure ends", ends);
+         ("the event twice", twice);
          ("the other alternative is ready", never_waits);
          ("poll, when the operation would wait", must_wait);
          ("poll, when the operation need not wait", is_ready);

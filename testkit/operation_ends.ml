@@ -76,10 +76,21 @@ let ended_after_release s =
          be one"
         (List.length gone)
 
+(* Five tasks wait, and the resumers of two of them raise. *)
+let end_interrupted s =
+  closed s @@ fun ~exn ~close ->
+  may_be_interrupted s;
+  let waiters = start_some_interrupted s in
+  raises_interrupt "the end" close;
+  settle s;
+  List.iter (raised exn) waiters;
+  raised exn (start s)
+
 let backtrace = [ ("one task waits", keeps_backtrace) ]
 
 let close =
   [
+    ("the end is interrupted", end_interrupted);
     ("three tasks wait", ended);
     ("closed before block", ended_before_block);
     ("closed after a release", ended_after_release);

@@ -103,6 +103,24 @@ let newcomers_are_last s =
   let_go s 2;
   served ~in_order:true s [ first; second; newcomer ]
 
+let crowd = 99
+
+(* A third refuses, and another third has left. *)
+let some_stay s =
+  an_order s;
+  only_if (s.service <> Meets) "a party that leaves keeps the others waiting";
+  let waiters = start_many s crowd in
+  let every k = List.filteri (fun i _ -> i mod 3 = k) waiters in
+  let leave w =
+    cancel w;
+    settle s
+  in
+  List.iter leave (every 2);
+  List.iter cancel (every 1);
+  let_go ~settled:false s (crowd / 3);
+  List.iter left (every 1 @ every 2);
+  served ~in_order:true s (every 0)
+
 (* --- Resumers --------------------------------------------------------------------- *)
 
 let resumed_once s =
@@ -124,7 +142,7 @@ let resumed_once s =
 (* Raises in the resumer after it has decided, as a signal handler may. *)
 let interrupted s =
   only_if (one_by_one s) "one release lets several tasks continue";
-  only_if s.interruptible "it does not promise this ([interruptible] is false)";
+  may_be_interrupted s;
   let hooks =
     { Hand.no_hooks with resumed = once (fun () -> raise Hand.Interrupt) }
   in
@@ -145,8 +163,25 @@ let interrupted s =
   let_go s 1;
   List.iter returned both
 
+(* Five tasks wait, and the resumers of two of them raise. *)
+let all_interrupted s =
+  only_if (s.service = Shares) "a release does not let all tasks continue";
+  may_be_interrupted s;
+  let waiters = start_some_interrupted s in
+  let release = Hand.start s.hand (fun () -> release s) in
+  raises_interrupt "the release" (fun () ->
+      match Hand.outcome release with
+      | Raised (e, _) -> raise e
+      | Returned () | Waits -> ());
+  settle s;
+  List.iter returned waiters;
+  counted s 0
+
+let has_a_count s =
+  only_if (Option.is_some s.count) "it does not count its waiters"
+
 let counts_waiters s =
-  only_if (Option.is_some s.count) "it does not count its waiters";
+  has_a_count s;
   let waiters = start_many s 3 in
   counted s 3;
   let cancelled = List.nth waiters 1 in
@@ -154,6 +189,32 @@ let counts_waiters s =
   settle s;
   counted s 2;
   let_go s 2;
+  counted s 0
+
+(* A cancelled waiter is subtracted once, whether a release passes over it before it leaves, or
+   it leaves first. *)
+let counts_passed_over s =
+  has_a_count s;
+  only_if (one_by_one s) "one release lets several tasks continue";
+  let leaves = start s in
+  let _three = start_many s 3 in
+  cancel leaves;
+  settle s;
+  counted s 3;
+  let_go s 1;
+  counted s 2;
+  let passed_over = start s in
+  cancel passed_over;
+  let _last = start s in
+  let_go s 2;
+  counted s 1;
+  let refuses = start s in
+  (* So many that a structure may not want to look at each of them. *)
+  let _others = start_many s 20 in
+  cancel refuses;
+  let_go ~settled:false s 2;
+  counted s 19;
+  let_go s 19;
   counted s 0
 
 let block =
@@ -175,8 +236,16 @@ let order =
     ("three tasks wait", in_order ~settled:true);
     ("three tasks are resumed at once", in_order ~settled:false);
     ("a newcomer comes before a resumed task runs", newcomers_are_last);
+    ("of 99 tasks, a third refuses, and a third has left", some_stay);
   ]
 
 let once_only = [ ("three tasks wait", resumed_once) ]
-let signal = [ ("two tasks wait", interrupted) ]
-let count = [ ("three tasks wait", counts_waiters) ]
+
+let signal =
+  [ ("five tasks wait", all_interrupted); ("two tasks wait", interrupted) ]
+
+let count =
+  [
+    ("some are passed over", counts_passed_over);
+    ("three tasks wait", counts_waiters);
+  ]

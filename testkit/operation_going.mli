@@ -11,6 +11,9 @@ val look : case list
 val how_many : case list
 (** A release lets the right number of tasks continue. *)
 
+val crowd : int
+(** The largest number of tasks that wait at the same time in {!order}. *)
+
 val order : case list
 (** S4. *)
 

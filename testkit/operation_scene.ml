@@ -26,6 +26,7 @@ type t = {
   keeps : bool;
   in_order : bool;
   interruptible : bool;
+  repeats : bool;
   most : int;
   hand : Hand.t;
   wait : int -> int;
@@ -53,6 +54,7 @@ let rec create ?(most = 10) ((module O : OPERATION) as operation) way =
     keeps = O.keeps;
     in_order = O.in_order;
     interruptible = O.interruptible;
+    repeats = O.repeats;
     most;
     hand = Hand.create ();
     wait = way.through (O.wait t) event;
@@ -224,6 +226,26 @@ let only_if condition why = if not condition then raise (Trial.Not_offered why)
 let once f =
   let first = Atomic.make true in
   fun () -> if Atomic.exchange first false then f ()
+
+let may_be_interrupted s =
+  only_if s.interruptible "it does not promise this ([interruptible] is false)"
+
+let start_some_interrupted s =
+  let raises =
+    { Hand.no_hooks with resumed = (fun () -> raise Hand.Interrupt) }
+  in
+  List.init 5 (fun i ->
+      if i = 1 || i = 3 then start ~hooks:raises s else start s)
+
+let raises_interrupt what f =
+  match f () with
+  | () ->
+      Trial.fail
+        "%s returned, but it should raise the signal handler's exception" what
+  | exception Hand.Interrupt -> ()
+  | exception e ->
+      Trial.fail "%s raised %s, not the exception of the signal handler" what
+        (Printexc.to_string e)
 
 let release_first s =
   { Hand.no_hooks with performs = once (fun () -> release_by_hand s) }

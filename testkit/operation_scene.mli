@@ -20,6 +20,7 @@ type t = {
   keeps : bool;
   in_order : bool;
   interruptible : bool;
+  repeats : bool;
   most : int;  (** The number of tasks that may wait. *)
   hand : Operation_hand.t;
   wait : int -> int;
@@ -120,6 +121,16 @@ type case = string * (t -> unit)
 
 val only_if : bool -> string -> unit
 (** [only_if condition why] makes the case not offered unless [condition]. *)
+
+val may_be_interrupted : t -> unit
+(** Makes the case not offered unless the operation is [interruptible]. *)
+
+val start_some_interrupted : t -> waiter list
+(** Starts five tasks. When the second or the fourth is resumed, its resumer
+    raises {!Operation_hand.Interrupt}. *)
+
+val raises_interrupt : string -> (unit -> unit) -> unit
+(** Fails, with this subject, unless the function raises that. *)
 
 val once : (unit -> unit) -> unit -> unit
 (** The function, whose second call does nothing. *)

@@ -58,7 +58,12 @@ module type OPERATION = sig
   val interruptible : bool
   (** [true] if a release keeps this rule. If a resumer raises the exception of
       a signal handler, after its decision, the release has resumed this task
-      and no other, and leaves the structure as usual. *)
+      and no other, and leaves the structure as usual. If the release is for all
+      tasks ([Shares]), or {!close} is interrupted, all of them are resumed. *)
+
+  val repeats : bool
+  (** [true] if one choice may have {!event} twice. It is then performed once.
+  *)
 
   (** {2 What the structure also has} *)
 

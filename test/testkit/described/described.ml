@@ -25,6 +25,7 @@ let operation (operation : int Operations.t) : (module Operation.OPERATION) =
     let keeps = operation.remembers
     let in_order = true
     let interruptible = true
+    let repeats = operation.repeats
     let waiters = Some (fun place -> place.waiters ())
     let offered field f = Option.map (fun _ -> f) field
     let event = offered sample.event (fun place -> Option.get place.event)

@@ -20,6 +20,9 @@ type fault =
   | Keeps_leavers
   | Keeps_served
   | Remembers_line
+  | Loses_neighbours
+  | Counts_refusals_twice
+  | Its_end_stops
   | Prefers_latecomers
   | Loses_after_four
   | One_for_each_domain
@@ -45,6 +48,7 @@ type mailbox = {
   mutable busy : bool;
   mutable arrivals : int;
   mutable leavers : int;
+  mutable refusals : int;
   mutable served : waiter list;
 }
 
@@ -59,6 +63,7 @@ let create fault _ =
     busy = false;
     arrivals = 0;
     leavers = 0;
+    refusals = 0;
     served = [];
   }
 
@@ -97,12 +102,20 @@ let enlist t state w =
       state.waiters <- w :: state.waiters
   | _ -> state.waiters <- state.waiters @ [ w ]
 
+(* If it [Loses_neighbours], the next waiter in a long line leaves as well. *)
+let rec without t w = function
+  | first :: others when first != w -> first :: without t w others
+  | _ :: _ :: others when t.fault = Loses_neighbours && List.length others > 50
+    ->
+      others
+  | _ :: others -> others
+  | [] -> []
+
 let leave t w =
   Lock.protect t.lock @@ fun () ->
-  let others v = v != w in
   if t.fault <> Keeps_leavers then
     Hashtbl.iter
-      (fun _ state -> state.waiters <- List.filter others state.waiters)
+      (fun _ state -> state.waiters <- without t w state.waiters)
       t.states;
   t.leavers <- t.leavers + 1
 
@@ -153,13 +166,16 @@ let next_waiter t v =
 
 let resume t w v =
   let resumed = w.resumer (Ok v) in
+  if not resumed then t.refusals <- t.refusals + 1;
   if t.fault = Keeps_served then t.served <- w :: t.served;
   if t.fault = Resumes_twice && resumed then ignore (w.resumer (Ok v) : bool);
   resumed || t.fault = Ignores_refusals
 
 let rec put t v =
   match t.fault with
-  | Loses_after_four when t.leavers >= 4 && Domain.self () = t.home -> ()
+  | Loses_after_four
+    when t.leavers >= 4 && t.arrivals < 99 && Domain.self () = t.home ->
+      ()
   | Resumes_under_lock ->
       let again =
         Lock.protect t.lock @@ fun () ->
@@ -189,6 +205,16 @@ let rec put t v =
                    | [] -> None
                    | _ :: _ -> next_waiter t v)))
 
+(* The first exception is raised when all have been resumed. *)
+let rec resume_all resume = function
+  | [] -> ()
+  | first :: others -> (
+      match resume first with
+      | () -> resume_all resume others
+      | exception e ->
+          (try resume_all resume others with _ -> ());
+          raise e)
+
 let finish t =
   let waiters =
     Lock.protect t.lock @@ fun () ->
@@ -201,12 +227,18 @@ let finish t =
       waiters
     end
   in
-  List.iter (fun w -> ignore (w.resumer (Error Closed) : bool)) waiters
+  let raise_closed w = ignore (w.resumer (Error Closed) : bool) in
+  if t.fault = Its_end_stops then List.iter raise_closed waiters
+  else resume_all raise_closed waiters
 
 let count t =
   Lock.protect t.lock @@ fun () ->
   List.length (state t).waiters
-  + if t.fault = Does_not_count_leavers then t.leavers else 0
+  +
+  match t.fault with
+  | Does_not_count_leavers -> t.leavers
+  | Counts_refusals_twice -> -t.refusals
+  | _ -> 0
 
 let operation fault : (module Operation.OPERATION) =
   (module struct

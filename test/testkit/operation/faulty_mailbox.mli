@@ -16,6 +16,9 @@ type fault =
   | Keeps_leavers
   | Keeps_served
   | Remembers_line
+  | Loses_neighbours
+  | Counts_refusals_twice
+  | Its_end_stops
   | Prefers_latecomers
   | Loses_after_four
   | One_for_each_domain
@@ -23,6 +26,9 @@ type fault =
   | One_for_each_thread_later
   | Looks_then_enlists
   | Looks_then_keeps
+
+val resume_all : ('waiter -> unit) -> 'waiter list -> unit
+(** Resumes each of them, although some may raise. *)
 
 val operation : fault -> (module Concord_testkit.Operation.OPERATION)
 (** The operation is [take], and its release is [put]. *)

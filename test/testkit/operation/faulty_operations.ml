@@ -44,7 +44,7 @@ let rec await ~keeps_backtrace t =
          Printexc.raise_with_backtrace e backtrace);
       await ~keeps_backtrace t
 
-let resolve t outcome =
+let resolve ~stops t outcome =
   let readers =
     Lock.protect t.mutex @@ fun () ->
     t.outcome <- Some outcome;
@@ -52,9 +52,12 @@ let resolve t outcome =
     t.readers <- [];
     readers
   in
-  List.iter (fun resumer -> ignore (resumer (Ok ()) : bool)) readers
+  let resume resumer = ignore (resumer (Ok ()) : bool) in
+  if stops then List.iter resume readers
+  else Faulty_mailbox.resume_all resume readers
 
-let promise ~keeps_backtrace : (module Operation.OPERATION) =
+let promise ?(keeps_backtrace = true) ?(stops = false) () :
+    (module Operation.OPERATION) =
   (module struct
     include Operation.Defaults
 
@@ -66,16 +69,19 @@ let promise ~keeps_backtrace : (module Operation.OPERATION) =
     let wait t _ = await ~keeps_backtrace t
 
     let release t v =
-      resolve t (Value v);
+      resolve ~stops t (Value v);
       0
 
-    let fail = Some (fun t e backtrace -> resolve t (Failed (e, backtrace)))
+    let interruptible = true
+
+    let fail =
+      Some (fun t e backtrace -> resolve ~stops t (Failed (e, backtrace)))
   end)
 
 (* --- An event ------------------------------------------------------------------------ *)
 
 (* It takes a value before it is known whether the event is chosen. *)
-let hasty t =
+let hasty t _ =
   Event.guard (fun () ->
       match Mailbox.try_take t with
       | Some v -> Event.always v
@@ -96,7 +102,32 @@ let mail take_evt : (module Operation.OPERATION) =
       Mailbox.add t v;
       0
 
-    let event = Some (fun t _ -> take_evt t)
+    let event = Some take_evt
+  end)
+
+(* A task can't have two of its events in one choice. *)
+let once : (module Operation.OPERATION) =
+  (module struct
+    include Operation.Defaults
+
+    type t = { mailbox : int Mailbox.t; mutable last : int }
+
+    let name = "Mailbox.take"
+    let service = Operation.Takes
+    let create _ = { mailbox = Mailbox.create (); last = 0 }
+    let wait t _ = Mailbox.take t.mailbox
+
+    let release t v =
+      Mailbox.add t.mailbox v;
+      0
+
+    let event =
+      Some
+        (fun t number ->
+          Event.guard (fun () ->
+              if t.last = number then failwith "it waits already";
+              t.last <- number;
+              Mailbox.take_evt t.mailbox))
   end)
 
 (* --- All ------------------------------------------------------------------------------- *)
@@ -104,8 +135,8 @@ let mail take_evt : (module Operation.OPERATION) =
 let sound =
   [
     ("a mailbox", Faulty_mailbox.(operation Nothing));
-    ("a promise", promise ~keeps_backtrace:true);
-    ("an event", mail Mailbox.take_evt);
+    ("a promise", promise ());
+    ("an event", mail (fun t _ -> Mailbox.take_evt t));
     ("two sides", Faulty_rendezvous.trade ~looks:true);
     ("two sides, by hand", Faulty_by_hand.(operation Nothing));
     ("a bounded queue", Faulty_bounded.(operation Nothing));
@@ -125,8 +156,8 @@ let faulty =
           [ "look"; "close" ] );
         ( "it resumes two for one",
           Resumes_two,
-          [ "one"; "S2"; "S3"; "S4"; "close"; "fair" ] );
-        ("it ignores refusals", Ignores_refusals, [ "S2" ]);
+          [ "one"; "S2"; "S3"; "S4"; "count"; "close"; "fair" ] );
+        ("it ignores refusals", Ignores_refusals, [ "S2"; "S4"; "count" ]);
         ("it raises another exception", Raises_another, [ "S3"; "close" ]);
         ("last come, first served", Last_come_first_served, [ "S4"; "fair" ]);
         ("it resumes twice", Resumes_twice, [ "once" ]);
@@ -136,7 +167,14 @@ let faulty =
         ("it keeps withdrawn waiters", Keeps_leavers, [ "count"; "memory" ]);
         ("it keeps served waiters", Keeps_served, [ "memory" ]);
         ("a task keeps the line before it", Remembers_line, [ "memory" ]);
-        ("latecomers go first", Prefers_latecomers, [ "fair" ]);
+        ( "a task that leaves a long line takes another with it",
+          Loses_neighbours,
+          [ "S4" ] );
+        ( "it subtracts a task that refused twice",
+          Counts_refusals_twice,
+          [ "count" ] );
+        ("its end stops at an exception", Its_end_stops, [ "close" ]);
+        ("latecomers go first", Prefers_latecomers, [ "S4"; "fair" ]);
         ( "it loses all on its domain after four have left",
           Loses_after_four,
           [ "storm" ] );
@@ -150,9 +188,11 @@ let faulty =
       ]
   @ [
       ( "an exception loses its backtrace",
-        promise ~keeps_backtrace:false,
+        promise ~keeps_backtrace:false (),
         [ "S5" ] );
+      ("its release stops at an exception", promise ~stops:true (), [ "signal" ]);
       ("its event takes too early", mail hasty, [ "choice" ]);
+      ("its event can't be twice in a choice", once, [ "choice" ]);
       ( "its two sides miss each other",
         Faulty_rendezvous.trade ~looks:false,
         [ "look" ] );

@@ -65,7 +65,7 @@ let () =
   in
   let again title f = test (title ^ ", without a fork") (after_a_domain f) in
   let title, operation, clauses =
-    List.find (fun (_, _, clauses) -> clauses = [ "S2" ]) faulty
+    List.find (fun (_, _, clauses) -> clauses = [ "S1" ]) faulty
   in
   Check.run "Faulty operations"
     [
