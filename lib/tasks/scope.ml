@@ -17,11 +17,15 @@ type cause =
 
 (* Finds out whether an exception is the host's cancellation or a failure. A host raises the
    same exception, perhaps with different arguments, in each suspension of a task that it has
-   cancelled. So a further suspension shows whether the task's exception is of that kind. *)
+   cancelled. So a further suspension shows whether the task's exception is of that kind.
+
+   If the host cancels several tasks at once, one of them may get [Cancelled] from another one's
+   promise before it suspends, and so before it gets the host's exception. *)
 let cause e backtrace =
   match check_cancelled () with
   | exception again when Printexc.exn_slot_id again = Printexc.exn_slot_id e ->
       Cancellation (e, backtrace)
+  | exception again when e == Cancelled -> Cancellation (again, backtrace)
   | () | (exception _) -> Failure (e, backtrace)
 
 let change t after = if Ending.change t.ending after then t.host.cancel ()

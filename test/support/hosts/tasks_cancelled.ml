@@ -85,6 +85,14 @@ let cancellations host =
             let p = Scope.fork_promise scope waits in
             Scope.fork scope waits;
             Promise.await p));
+    test "a task hears of it from a promise first" (fun waits ->
+        let task () =
+          Scope.run (fun inner ->
+              let p = Scope.fork_promise inner waits in
+              Scope.fork inner waits;
+              Tasks.protect (fun () -> Promise.await p))
+        in
+        Scope.run (fun outer -> Scope.fork outer task));
     test "in a scope within" (fun waits ->
         Scope.run (fun outer ->
             Scope.fork outer waits;
