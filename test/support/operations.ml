@@ -31,7 +31,6 @@ type 'result place = {
           [Takes] and [Shares], the values that no waiter got. It removes them,
           so that the structure is as it was at first. *)
   waiters : unit -> int;
-  words : unit -> int;  (** The memory that the structure uses. *)
   ends : (exn * (unit -> unit)) option;
       (** Ends the structure for good. All present and future waiters get the
           exception. *)
@@ -131,7 +130,6 @@ module Make (S : Style) = struct
       left =
         (fun () -> match Promise.peek t with Some (Ok v) -> [ v ] | _ -> []);
       waiters = (fun () -> Promise.waiters t);
-      words = (fun () -> words t);
       ends = Some (Not_found, fun () -> Promise.fail t Not_found);
       fails = Some (fun e backtrace -> Promise.fail ~backtrace t e);
     }
@@ -153,7 +151,6 @@ module Make (S : Style) = struct
             release;
             left = (fun () -> tokens (fun () -> Latch.is_open t));
             waiters = (fun () -> Latch.waiters t);
-            words = (fun () -> words t);
             ends = None;
             fails = None;
           });
@@ -176,7 +173,6 @@ module Make (S : Style) = struct
       release;
       left = (fun () -> match Lazy.peek t with Some (Ok v) -> [ v ] | _ -> []);
       waiters = (fun () -> Lazy.waiters t);
-      words = (fun () -> words t);
       ends =
         Some
           ( Not_found,
@@ -213,7 +209,6 @@ module Make (S : Style) = struct
           let v, version = Watch.read t in
           if version = since then [] else [ v ]);
       waiters = (fun () -> Watch.waiters t);
-      words = (fun () -> words t);
       ends = Some (Watch.Closed, fun () -> Watch.close t);
       fails = None;
     }
@@ -231,7 +226,6 @@ module Make (S : Style) = struct
         release;
         left = (fun () -> []);
         waiters = (fun () -> Bvar.waiters t);
-        words = (fun () -> words t);
         ends = None;
         fails = None;
       }
@@ -265,7 +259,6 @@ module Make (S : Style) = struct
                 0);
             left = (fun () -> []);
             waiters = (fun () -> Barrier.waiters t);
-            words = (fun () -> words t);
             ends = None;
             fails = None;
           });
@@ -286,7 +279,6 @@ module Make (S : Style) = struct
       release;
       left = (fun () -> Option.to_list (Mvar.try_take t));
       waiters = (fun () -> Mvar.waiters t);
-      words = (fun () -> words t);
       ends = None;
       fails = None;
     }
@@ -322,7 +314,6 @@ module Make (S : Style) = struct
       release;
       left = (fun () -> left_in t lease);
       waiters = (fun () -> Pool.waiters t);
-      words = (fun () -> words t);
       ends = Some (Pool.Closed, fun () -> Pool.close t);
       fails = None;
     }
@@ -349,7 +340,6 @@ module Make (S : Style) = struct
       release;
       left = (fun () -> left_in t lease);
       waiters = (fun () -> Pool.waiters t);
-      words = (fun () -> words t);
       ends = Some (Pool.Closed, fun () -> Pool.close t);
       fails = None;
     }
@@ -367,7 +357,6 @@ module Make (S : Style) = struct
       release;
       left = (fun () -> tokens (fun () -> Pool.is_closed t));
       waiters = (fun () -> Pool.waiters t);
-      words = (fun () -> words t);
       ends = None;
       fails = None;
     }
@@ -380,7 +369,7 @@ module Make (S : Style) = struct
     ]
 
   (* Operations that wait to give a value. *)
-  let full ~wait ~event ~try_take ~waiters ~words ~ends =
+  let full ~wait ~event ~try_take ~waiters ~ends =
     let out = ref [] in
     let rec take () =
       match try_take () with Some v -> out := v :: !out | None -> ()
@@ -402,7 +391,6 @@ module Make (S : Style) = struct
           take_all ();
           List.filter (( <> ) filler) (List.rev !out));
       waiters;
-      words;
       ends;
       fails = None;
     }
@@ -412,7 +400,6 @@ module Make (S : Style) = struct
     full ~wait:(S.Mvar.put t) ~event:(Mvar.put_evt t)
       ~try_take:(fun () -> Mvar.try_take t)
       ~waiters:(fun () -> Mvar.waiters t)
-      ~words:(fun () -> words t)
       ~ends:None
 
   let replace v old = (v, old)
@@ -455,7 +442,6 @@ module Make (S : Style) = struct
       (* The values that were sent but not received. *)
       left = (fun () -> List.init (!sent - !received) Fun.id);
       waiters = (fun () -> Channel.waiters t);
-      words = (fun () -> words t);
       ends = Some (Channel.Closed, fun () -> Channel.close t);
       fails = None;
     }
@@ -465,7 +451,6 @@ module Make (S : Style) = struct
     full ~wait:(S.Channel.send t) ~event:(Channel.send_evt t)
       ~try_take:(fun () -> unless_closed Channel.try_receive t)
       ~waiters:(fun () -> Channel.waiters t)
-      ~words:(fun () -> words t)
       ~ends:(Some (Channel.Closed, fun () -> Channel.close t))
 
   let channel =
@@ -474,7 +459,7 @@ module Make (S : Style) = struct
       operation "Channel.send" Gives ~remembers:false send;
     ]
 
-  let empty ~wait ~event ~add ~try_take ~waiters ~words ~close =
+  let empty ~wait ~event ~add ~try_take ~waiters ~close =
     let release v =
       add v;
       0
@@ -486,7 +471,6 @@ module Make (S : Style) = struct
       release;
       left = (fun () -> drain try_take);
       waiters;
-      words;
       ends = Some (Stream.Closed, close);
       fails = None;
     }
@@ -502,7 +486,6 @@ module Make (S : Style) = struct
       ~add:(fun v -> expect "there is room" (Stream.try_add t v))
       ~try_take:(fun () -> unless_closed Stream.try_take t)
       ~waiters:(fun () -> Stream.waiters t)
-      ~words:(fun () -> words t)
       ~close:(fun () -> Stream.close t)
 
   let add_item _ =
@@ -512,7 +495,6 @@ module Make (S : Style) = struct
       full ~wait:(S.Stream.add t) ~event:(Stream.add_evt t)
         ~try_take:(fun () -> unless_closed Stream.try_take t)
         ~waiters:(fun () -> Stream.waiters t)
-        ~words:(fun () -> words t)
         ~ends:(Some (Stream.Closed, fun () -> Stream.close t))
     in
     let left () =
@@ -541,7 +523,6 @@ module Make (S : Style) = struct
       ~add:(fun v -> expect "there is room" (Work_queue.try_add t v <> None))
       ~try_take:(fun () -> unless_closed Work_queue.try_take t)
       ~waiters:(fun () -> Work_queue.waiters t)
-      ~words:(fun () -> words t)
       ~close:(fun () -> Work_queue.close t)
 
   let add_work _ =
@@ -552,7 +533,6 @@ module Make (S : Style) = struct
       ~event:(fun v -> Event.wrap (Work_queue.add_evt t v) ignore)
       ~try_take:(fun () -> unless_closed Work_queue.try_take t)
       ~waiters:(fun () -> Work_queue.waiters t)
-      ~words:(fun () -> words t)
       ~ends:(Some (Work_queue.Closed, fun () -> Work_queue.close t))
 
   let work_queue =
@@ -574,7 +554,6 @@ module Make (S : Style) = struct
       ~add:(Mailbox.add t)
       ~try_take:(fun () -> unless_closed Mailbox.try_take t)
       ~waiters:(fun () -> Mailbox.waiters t)
-      ~words:(fun () -> words t)
       ~close:(fun () -> Mailbox.close t)
 
   let mailbox = [ operation "Mailbox.take" Takes take_mail ]
@@ -593,7 +572,6 @@ module Make (S : Style) = struct
       ~add:(Broadcast.send t)
       ~try_take:(fun () -> unless_closed Broadcast.try_receive s)
       ~waiters:(fun () -> Broadcast.waiters s)
-      ~words:(fun () -> words (t, s))
       ~close:(fun () -> Broadcast.close t)
 
   let send_news _ =
@@ -603,7 +581,6 @@ module Make (S : Style) = struct
     full ~wait:(S.Broadcast.send t) ~event:(Broadcast.send_evt t)
       ~try_take:(fun () -> unless_closed Broadcast.try_receive s)
       ~waiters:(fun () -> Broadcast.senders t)
-      ~words:(fun () -> words (t, s))
       ~ends:(Some (Broadcast.Closed, fun () -> Broadcast.close t))
 
   let broadcast =
@@ -616,7 +593,7 @@ module Make (S : Style) = struct
 
   (* --- Locks --------------------------------------------------------------------- *)
 
-  let locked ~wait ~event ~unlock ~try_lock ~waiters ~words =
+  let locked ~wait ~event ~unlock ~try_lock ~waiters =
     let release _ =
       unlock ();
       0
@@ -628,14 +605,13 @@ module Make (S : Style) = struct
       release;
       left = (fun () -> tokens try_lock);
       waiters;
-      words;
       ends = None;
       fails = None;
     }
 
   (* A variable protected by the lock. Each holder takes the value that the holder before it
      left there. The first one was left by [unlock]. *)
-  let guarded ?(writes = true) ~within ~unlock ~try_lock ~waiters ~words () =
+  let guarded ?(writes = true) ~within ~unlock ~try_lock ~waiters () =
     let content = ref 0 in
     let release v =
       content := v;
@@ -654,7 +630,6 @@ module Make (S : Style) = struct
       release;
       left = (fun () -> if try_lock () then [ !content ] else []);
       waiters;
-      words;
       ends = None;
       fails = None;
     }
@@ -666,7 +641,6 @@ module Make (S : Style) = struct
       ~unlock:(fun () -> Mutex.unlock t)
       ~try_lock:(fun () -> Mutex.try_lock t)
       ~waiters:(fun () -> Mutex.waiters t)
-      ~words:(fun () -> words t)
 
   let mutex =
     [
@@ -674,9 +648,9 @@ module Make (S : Style) = struct
         (with_mutex (fun t ->
              locked ~wait:(fun () -> S.Mutex.lock t) ~event:(Mutex.lock_evt t)));
       operation "Mutex.protect" Passes
-        (with_mutex (fun t ~unlock ~try_lock ~waiters ~words ->
+        (with_mutex (fun t ~unlock ~try_lock ~waiters ->
              let within f = S.Mutex.protect t f in
-             guarded ~within ~unlock ~try_lock ~waiters ~words ()));
+             guarded ~within ~unlock ~try_lock ~waiters ()));
     ]
 
   let semaphore =
@@ -689,8 +663,7 @@ module Make (S : Style) = struct
             ~event:(Counting.acquire_evt t)
             ~unlock:(fun () -> Counting.release t)
             ~try_lock:(fun () -> Counting.try_acquire t)
-            ~waiters:(fun () -> Counting.waiters t)
-            ~words:(fun () -> words t));
+            ~waiters:(fun () -> Counting.waiters t));
       operation "Semaphore.Counting.acquire_n" Takes (fun _ ->
           let t = Counting.make 1 in
           locked
@@ -698,8 +671,7 @@ module Make (S : Style) = struct
             ~event:(Counting.acquire_n_evt t 3)
             ~unlock:(fun () -> Counting.release_n t 3)
             ~try_lock:(fun () -> Counting.try_acquire_n t 3)
-            ~waiters:(fun () -> Counting.waiters t)
-            ~words:(fun () -> words t));
+            ~waiters:(fun () -> Counting.waiters t));
       operation "Semaphore.Counting.with_permits" Passes (fun _ ->
           let t = Counting.make 1 in
           guarded
@@ -707,7 +679,6 @@ module Make (S : Style) = struct
             ~unlock:(fun () -> Counting.release_n t 3)
             ~try_lock:(fun () -> Counting.try_acquire_n t 3)
             ~waiters:(fun () -> Counting.waiters t)
-            ~words:(fun () -> words t)
             ());
       operation "Semaphore.Binary.acquire" Takes (fun _ ->
           let t = Binary.make false in
@@ -716,8 +687,7 @@ module Make (S : Style) = struct
             ~event:(Binary.acquire_evt t)
             ~unlock:(fun () -> Binary.release t)
             ~try_lock:(fun () -> Binary.try_acquire t)
-            ~waiters:(fun () -> Binary.waiters t)
-            ~words:(fun () -> words t));
+            ~waiters:(fun () -> Binary.waiters t));
     ]
 
   (* A reader or a writer holds the lock. *)
@@ -732,7 +702,6 @@ module Make (S : Style) = struct
         if read then Rwlock.read_unlock t else Rwlock.write_unlock t)
       ~try_lock:(fun () -> Rwlock.try_write_lock t)
       ~waiters:(fun () -> Rwlock.waiters t)
-      ~words:(fun () -> words t)
 
   let write_lock t =
     locked
@@ -740,7 +709,7 @@ module Make (S : Style) = struct
       ~event:(Rwlock.write_lock_evt t)
 
   (* The readers that entered leave at the end. *)
-  let read_lock t ~unlock ~try_lock ~waiters ~words =
+  let read_lock t ~unlock ~try_lock ~waiters =
     let inside = ref 0 in
     let enter v =
       incr inside;
@@ -750,7 +719,7 @@ module Make (S : Style) = struct
       locked
         ~wait:(fun () -> S.map enter (S.Rwlock.read_lock t))
         ~event:(Event.wrap (Rwlock.read_lock_evt t) enter)
-        ~unlock ~try_lock ~waiters ~words
+        ~unlock ~try_lock ~waiters
     in
     {
       place with
@@ -763,9 +732,9 @@ module Make (S : Style) = struct
           place.left ());
     }
 
-  let read t ~unlock ~try_lock ~waiters ~words =
+  let read t ~unlock ~try_lock ~waiters =
     let within f = S.Rwlock.read t f in
-    guarded ~writes:false ~within ~unlock ~try_lock ~waiters ~words ()
+    guarded ~writes:false ~within ~unlock ~try_lock ~waiters ()
 
   let rwlock =
     let writers = `Writers in
@@ -776,9 +745,9 @@ module Make (S : Style) = struct
       operation "Rwlock.write_lock, after a reader" Takes
         (with_rwlock ~held:`To_read write_lock);
       operation "Rwlock.write" Passes
-        (with_rwlock (fun t ~unlock ~try_lock ~waiters ~words ->
+        (with_rwlock (fun t ~unlock ~try_lock ~waiters ->
              let within f = S.Rwlock.write t f in
-             guarded ~within ~unlock ~try_lock ~waiters ~words ()));
+             guarded ~within ~unlock ~try_lock ~waiters ()));
       operation "Rwlock.read_lock" Shares (with_rwlock read_lock);
       operation "Rwlock.read_lock, writers first" Shares
         (with_rwlock ~prefer:writers read_lock);
@@ -812,7 +781,6 @@ module Make (S : Style) = struct
           no "a task has the mutex" (Mutex.is_locked m);
           []);
       waiters = (fun () -> Condition.waiters t);
-      words = (fun () -> words (t, m));
       ends = None;
       fails = None;
     }
@@ -833,7 +801,6 @@ module Make (S : Style) = struct
       release;
       left = (fun () -> Option.to_list (Atomic.exchange state None));
       waiters = (fun () -> Condition.waiters t);
-      words = (fun () -> words t);
       ends = None;
       fails = None;
     }
@@ -851,7 +818,6 @@ module Make (S : Style) = struct
       release;
       left = (fun () -> []);
       waiters = (fun () -> Condition.waiters t);
-      words = (fun () -> words t);
       ends = None;
       fails = None;
     }

@@ -218,18 +218,17 @@ let failure () =
 
 let () =
   run "Lazy"
-    ([
-       ( "operations",
-         [
-           test "states" states;
-           test "computed once" once;
-           test "map, map_val" mapping;
-           test "of_stdlib" of_stdlib;
-           test "of_stdlib, forced by another" of_stdlib_meanwhile;
-         ] );
-       Outside.suite without_scheduler;
-       ("waiting", [ test "in the order of arrival, then the events" in_order ]);
-       ("exceptions", [ test "one for all tasks, with its backtrace" failure ]);
-       Lazy_events.suite;
-     ]
-    @ Battery.suites Operations.lazy_)
+    [
+      ( "operations",
+        [
+          test "states" states;
+          test "computed once" once;
+          test "map, map_val" mapping;
+          test "of_stdlib" of_stdlib;
+          test "of_stdlib, forced by another" of_stdlib_meanwhile;
+        ] );
+      Outside.suite without_scheduler;
+      ("waiting", [ test "in the order of arrival, then the events" in_order ]);
+      ("exceptions", [ test "one for all tasks, with its backtrace" failure ]);
+      Lazy_events.suite;
+    ]

@@ -335,60 +335,59 @@ let chose_otherwise () =
 
 let () =
   run "Barrier"
-    ([
-       ( "phases",
-         [
-           test "how many tasks" create;
-           test "three phases" three_phases;
-           test "the same in Fifo" in_fifo;
-           test "an early task belongs to the next phase" next_phase;
-           test "threads and domains" domains;
-         ]
-         @ unless_debugged
-             (test "another arrives before the registration"
-                between_look_and_registration) );
-       Outside.suite no_effect;
-       ( "cancellation",
-         [
-           test "the first is replaced" (replaced 0);
-           test "the second is replaced" (replaced 1);
-           test "the last is replaced" (replaced 2);
-         ] );
-       ( "cancelled when the last one arrives",
-         [
-           test "the first of three" (doomed 0);
-           test "the second" (doomed 1);
-           test "the third" (doomed 2);
-           test "the other one does not pass alone" alone;
-           test "it withdraws from its own phase only" withdraws_late;
-           test "the same in Fifo, eager" (in_fifo_cancelled `Eager);
-           test "in Fifo, lazy" (in_fifo_cancelled `Lazy);
-           test "a poll" polled;
-           test "one withdraws while its round goes through"
-             withdraws_from_its_round;
-         ] );
-       ( "whichever waits spin",
-         List.map
-           (fun (name, f) -> test name (Spinning.each f))
-           [
-             ("three phases", three_phases);
-             ("early tasks", next_phase);
-             ("the second is replaced", replaced 1);
-             ("the first was cancelled", doomed 0);
-             ("the second was cancelled", doomed 1);
-             ("the third was cancelled", doomed 2);
-             ("the other one does not pass alone", alone);
-             ("it withdraws from its own phase only", withdraws_late);
-             ("a poll", polled);
-             ("a choice that chose otherwise", chose_otherwise);
-           ] );
-       ( "in a choice",
-         [
-           test "the other is ready, or never" other_ready;
-           test "it has taken another alternative" chose_otherwise;
-           test "the same barrier twice" twice;
-           test "twice, in order, and beside others" twice_in_order;
-         ]
-         @ unless_debugged (test "many that have arrived" many_choose) );
-     ]
-    @ Battery.suites Operations.barrier)
+    [
+      ( "phases",
+        [
+          test "how many tasks" create;
+          test "three phases" three_phases;
+          test "the same in Fifo" in_fifo;
+          test "an early task belongs to the next phase" next_phase;
+          test "threads and domains" domains;
+        ]
+        @ unless_debugged
+            (test "another arrives before the registration"
+               between_look_and_registration) );
+      Outside.suite no_effect;
+      ( "cancellation",
+        [
+          test "the first is replaced" (replaced 0);
+          test "the second is replaced" (replaced 1);
+          test "the last is replaced" (replaced 2);
+        ] );
+      ( "cancelled when the last one arrives",
+        [
+          test "the first of three" (doomed 0);
+          test "the second" (doomed 1);
+          test "the third" (doomed 2);
+          test "the other one does not pass alone" alone;
+          test "it withdraws from its own phase only" withdraws_late;
+          test "the same in Fifo, eager" (in_fifo_cancelled `Eager);
+          test "in Fifo, lazy" (in_fifo_cancelled `Lazy);
+          test "a poll" polled;
+          test "one withdraws while its round goes through"
+            withdraws_from_its_round;
+        ] );
+      ( "whichever waits spin",
+        List.map
+          (fun (name, f) -> test name (Spinning.each f))
+          [
+            ("three phases", three_phases);
+            ("early tasks", next_phase);
+            ("the second is replaced", replaced 1);
+            ("the first was cancelled", doomed 0);
+            ("the second was cancelled", doomed 1);
+            ("the third was cancelled", doomed 2);
+            ("the other one does not pass alone", alone);
+            ("it withdraws from its own phase only", withdraws_late);
+            ("a poll", polled);
+            ("a choice that chose otherwise", chose_otherwise);
+          ] );
+      ( "in a choice",
+        [
+          test "the other is ready, or never" other_ready;
+          test "it has taken another alternative" chose_otherwise;
+          test "the same barrier twice" twice;
+          test "twice, in order, and beside others" twice_in_order;
+        ]
+        @ unless_debugged (test "many that have arrived" many_choose) );
+    ]

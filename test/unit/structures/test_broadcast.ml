@@ -414,39 +414,38 @@ let in_a_finaliser () =
 
 let () =
   run "Broadcast"
-    ([
-       ( "operations",
-         [
-           test "every subscriber sees all, in order" everyone_sees_all;
-           test "waiters are woken in order" waiting_in_order;
-           test "tasks that share a subscription" one_subscription;
-           test "all of a subscription are cancelled" all_cancelled;
-           test "close: in each state" close;
-           test "send in a finaliser" in_a_finaliser;
-         ] );
-       ( "a limit",
-         [
-           test "drops the oldest values" drops_the_oldest;
-           test "counts all missed values at once" told_when_it_looks;
-           test "tasks that wait" waiters_miss_nothing;
-           test "to the end" to_the_end;
-           test "too small" limits;
-           test "a slow subscription keeps no more" slow_subscription;
-         ] );
-       ( "senders that wait",
-         [
-           test "for the slowest subscription" holds_back;
-           test "without subscriptions" nobody_listens;
-           test "a subscription ends" ends;
-           test "so it does without a limit" ends_without_limit;
-           test "with_subscription" brackets;
-           test "close" closed_while_senders_wait;
-         ] );
-       ( "memory",
-         [
-           test "10,000 subscriptions that were given up" given_up;
-           test "values that will not be received" what_is_kept;
-           test "a subscription is collected" subscription_is_collected;
-         ] );
-     ]
-    @ Battery.suites Operations.broadcast)
+    [
+      ( "operations",
+        [
+          test "every subscriber sees all, in order" everyone_sees_all;
+          test "waiters are woken in order" waiting_in_order;
+          test "tasks that share a subscription" one_subscription;
+          test "all of a subscription are cancelled" all_cancelled;
+          test "close: in each state" close;
+          test "send in a finaliser" in_a_finaliser;
+        ] );
+      ( "a limit",
+        [
+          test "drops the oldest values" drops_the_oldest;
+          test "counts all missed values at once" told_when_it_looks;
+          test "tasks that wait" waiters_miss_nothing;
+          test "to the end" to_the_end;
+          test "too small" limits;
+          test "a slow subscription keeps no more" slow_subscription;
+        ] );
+      ( "senders that wait",
+        [
+          test "for the slowest subscription" holds_back;
+          test "without subscriptions" nobody_listens;
+          test "a subscription ends" ends;
+          test "so it does without a limit" ends_without_limit;
+          test "with_subscription" brackets;
+          test "close" closed_while_senders_wait;
+        ] );
+      ( "memory",
+        [
+          test "10,000 subscriptions that were given up" given_up;
+          test "values that will not be received" what_is_kept;
+          test "a subscription is collected" subscription_is_collected;
+        ] );
+    ]

@@ -275,27 +275,26 @@ let after_the_signal () =
 
 let () =
   run "Condition"
-    ([
-       ( "signals",
-         [
-           test "broadcast wakes all, which wait for the mutex" all_at_once;
-           test "without waiters they are not remembered" not_remembered;
-           test "nothing else wakes" not_spurious;
-           test "none is missed" not_missed;
-           test "each wakes one, even after others have spun" one_by_one;
-           test "a task that spins unlocks first" spins_first;
-           test "the mutex must be locked" not_locked;
-           test "the mutex is unlocked by another task" unlocked_meanwhile;
-           test "a bounded buffer of threads and domains" Buffer_case.run;
-         ] );
-       Outside.suite no_effect;
-       ( "cancellation",
-         [
-           test "before it waits: the mutex stays locked" before_it_waits;
-           test "the same, where it would spin" (where_it_looks before_it_waits);
-           test "before the signal: it locks again" before_the_signal;
-           test "after the signal: it returns" after_the_signal;
-         ] );
-       Condition_choice.suite;
-     ]
-    @ Battery.suites Operations.condition)
+    [
+      ( "signals",
+        [
+          test "broadcast wakes all, which wait for the mutex" all_at_once;
+          test "without waiters they are not remembered" not_remembered;
+          test "nothing else wakes" not_spurious;
+          test "none is missed" not_missed;
+          test "each wakes one, even after others have spun" one_by_one;
+          test "a task that spins unlocks first" spins_first;
+          test "the mutex must be locked" not_locked;
+          test "the mutex is unlocked by another task" unlocked_meanwhile;
+          test "a bounded buffer of threads and domains" Buffer_case.run;
+        ] );
+      Outside.suite no_effect;
+      ( "cancellation",
+        [
+          test "before it waits: the mutex stays locked" before_it_waits;
+          test "the same, where it would spin" (where_it_looks before_it_waits);
+          test "before the signal: it locks again" before_the_signal;
+          test "after the signal: it returns" after_the_signal;
+        ] );
+      Condition_choice.suite;
+    ]

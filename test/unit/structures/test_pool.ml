@@ -623,53 +623,54 @@ let no_effect () =
 
 let () =
   run "Pool"
-    (( "operations",
-       [
-         test "misuse" misuse;
-         test "made when needed, the last one first" as_needed;
-         test "only tried" tries;
-         test "in order" in_order;
-         test "no task overtakes" no_overtaking;
-         test "a waiter is cancelled" cancelled_waiter;
-         test "events" events;
-         test "threads and domains" domains;
-       ] )
-    :: ( "failures",
-         [
-           test "make raises, another waits" make_fails;
-           test "make raises" make_fails_alone;
-           test "make is cancelled" make_cancelled;
-           test "validation" validated;
-           test "validate raises" validate_raises;
-           test "validate is cancelled" validate_cancelled;
-           test "make raises after validation" remake_fails;
-           test "the user fails" use_fails;
-           test "the user is cancelled" use_cancelled;
-           test "kept resources" kept;
-           test "dispose suspends" dispose_suspends;
-           test "dispose raises" dispose_raises;
-         ] )
-    :: ( "the end",
-         [
-           test "in use" closing;
-           test "idle" closing_idle;
-           test "being made" closed_while_made;
-         ] )
-    :: ( "leases",
-         [
-           test "operations" leases;
-           test "events" lease_events;
-           test "within a time" within_a_time;
-         ] )
-    :: ( "old resources",
-         [
-           test "cleared" cleared;
-           test "cleared, a task waits" cleared_for_a_waiter;
-           test "cleared while one is made" cleared_while_made;
-           test "cleared, dispose raises" clear_raises;
-           test "never idle" never_idle;
-           test "used once" used_once;
-           test "idle for too long" too_old;
-         ] )
-    :: Outside.suite no_effect
-    :: Battery.suites Operations.pool)
+    [
+      ( "operations",
+        [
+          test "misuse" misuse;
+          test "made when needed, the last one first" as_needed;
+          test "only tried" tries;
+          test "in order" in_order;
+          test "no task overtakes" no_overtaking;
+          test "a waiter is cancelled" cancelled_waiter;
+          test "events" events;
+          test "threads and domains" domains;
+        ] );
+      ( "failures",
+        [
+          test "make raises, another waits" make_fails;
+          test "make raises" make_fails_alone;
+          test "make is cancelled" make_cancelled;
+          test "validation" validated;
+          test "validate raises" validate_raises;
+          test "validate is cancelled" validate_cancelled;
+          test "make raises after validation" remake_fails;
+          test "the user fails" use_fails;
+          test "the user is cancelled" use_cancelled;
+          test "kept resources" kept;
+          test "dispose suspends" dispose_suspends;
+          test "dispose raises" dispose_raises;
+        ] );
+      ( "the end",
+        [
+          test "in use" closing;
+          test "idle" closing_idle;
+          test "being made" closed_while_made;
+        ] );
+      ( "leases",
+        [
+          test "operations" leases;
+          test "events" lease_events;
+          test "within a time" within_a_time;
+        ] );
+      ( "old resources",
+        [
+          test "cleared" cleared;
+          test "cleared, a task waits" cleared_for_a_waiter;
+          test "cleared while one is made" cleared_while_made;
+          test "cleared, dispose raises" clear_raises;
+          test "never idle" never_idle;
+          test "used once" used_once;
+          test "idle for too long" too_old;
+        ] );
+      Outside.suite no_effect;
+    ]

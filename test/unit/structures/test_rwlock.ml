@@ -333,53 +333,55 @@ let as_a_lock kind make =
 
 let () =
   run "Rwlock"
-    (( "order",
-       [
-         test "fair: the order of arrival, readers together"
-           (order "r1 r2 w1 r3 w2 w3 r4 r5"
-              "unlock r1 r2 unlock unlock w1 unlock r3 unlock w2 unlock w3 \
-               unlock r4 r5 unlock unlock");
-         test "writers first, then all readers together"
-           (order ~prefer:writers_first "r1 r2 w1 r3 w2 w3 r4 r5"
-              "unlock w1 unlock w2 unlock w3 unlock r1 r2 r3 r4 r5 unlock \
-               unlock unlock unlock unlock");
-         test "fair: a late writer is last"
-           (late_writer "w1 unlock r1 r2 unlock unlock w2 unlock");
-         test "writers first: a late writer is before the readers"
-           (late_writer ~prefer:writers_first
-              "w1 unlock w2 unlock r1 r2 unlock unlock");
-       ] )
-    :: ( "operations",
-         [
-           test "many read, one writes" sharing;
-           test "writers first: the same" (sharing ~prefer:writers_first);
-           test "behind a writer that waits" behind_a_writer;
-           test "writers first: the same"
-             (behind_a_writer ~prefer:writers_first);
-           test "unlock a lock that is not held" misuse;
-           test "unlock a lock that is handed to another task" unlocked_twice;
-           test "read and write" within;
-           test "downgrade: no task waits" (downgrade "" "downgrade unlock");
-           test "downgrade: readers up to a writer come in"
-             (downgrade "r1 r2 w1 r3"
-                "downgrade r1 r2 unlock unlock unlock w1 unlock r3 unlock");
-           test "downgrade: a writer is first"
-             (downgrade "w1 r1" "downgrade unlock w1 unlock r1 unlock");
-           test "downgrade: writers first"
-             (downgrade ~prefer:writers_first "r1 w1 r2"
-                "downgrade unlock w1 unlock r1 r2 unlock unlock");
-           test "downgrade: writers first, but there is none"
-             (downgrade ~prefer:writers_first "r1 r2"
-                "downgrade r1 r2 unlock unlock unlock");
-           test "downgrade a writer only" downgraded;
-           test "downgrade in the function of write" downgraded_in_write;
-           test "downgrade passes over cancelled tasks"
-             downgraded_beside_cancelled;
-           test "downgrade on two domains" downgraded_on_domains;
-           test "readers and writers on two domains" exclusion;
-           test "writers first: the same" (exclusion ~prefer:writers_first);
-         ] )
-    :: Outside.suite no_effect :: Rwlock_cancel.suite :: Rwlock_cancel.presence
-    :: as_a_lock "fair" lock
-    :: as_a_lock "writers first" (lock ~prefer:writers_first)
-    :: Battery.suites Operations.rwlock)
+    [
+      ( "order",
+        [
+          test "fair: the order of arrival, readers together"
+            (order "r1 r2 w1 r3 w2 w3 r4 r5"
+               "unlock r1 r2 unlock unlock w1 unlock r3 unlock w2 unlock w3 \
+                unlock r4 r5 unlock unlock");
+          test "writers first, then all readers together"
+            (order ~prefer:writers_first "r1 r2 w1 r3 w2 w3 r4 r5"
+               "unlock w1 unlock w2 unlock w3 unlock r1 r2 r3 r4 r5 unlock \
+                unlock unlock unlock unlock");
+          test "fair: a late writer is last"
+            (late_writer "w1 unlock r1 r2 unlock unlock w2 unlock");
+          test "writers first: a late writer is before the readers"
+            (late_writer ~prefer:writers_first
+               "w1 unlock w2 unlock r1 r2 unlock unlock");
+        ] );
+      ( "operations",
+        [
+          test "many read, one writes" sharing;
+          test "writers first: the same" (sharing ~prefer:writers_first);
+          test "behind a writer that waits" behind_a_writer;
+          test "writers first: the same" (behind_a_writer ~prefer:writers_first);
+          test "unlock a lock that is not held" misuse;
+          test "unlock a lock that is handed to another task" unlocked_twice;
+          test "read and write" within;
+          test "downgrade: no task waits" (downgrade "" "downgrade unlock");
+          test "downgrade: readers up to a writer come in"
+            (downgrade "r1 r2 w1 r3"
+               "downgrade r1 r2 unlock unlock unlock w1 unlock r3 unlock");
+          test "downgrade: a writer is first"
+            (downgrade "w1 r1" "downgrade unlock w1 unlock r1 unlock");
+          test "downgrade: writers first"
+            (downgrade ~prefer:writers_first "r1 w1 r2"
+               "downgrade unlock w1 unlock r1 r2 unlock unlock");
+          test "downgrade: writers first, but there is none"
+            (downgrade ~prefer:writers_first "r1 r2"
+               "downgrade r1 r2 unlock unlock unlock");
+          test "downgrade a writer only" downgraded;
+          test "downgrade in the function of write" downgraded_in_write;
+          test "downgrade passes over cancelled tasks"
+            downgraded_beside_cancelled;
+          test "downgrade on two domains" downgraded_on_domains;
+          test "readers and writers on two domains" exclusion;
+          test "writers first: the same" (exclusion ~prefer:writers_first);
+        ] );
+      Outside.suite no_effect;
+      Rwlock_cancel.suite;
+      Rwlock_cancel.presence;
+      as_a_lock "fair" lock;
+      as_a_lock "writers first" (lock ~prefer:writers_first);
+    ]

@@ -340,23 +340,24 @@ let with_permit () =
 
 let () =
   run "Semaphore"
-    (( "operations",
-       [
-         test "misuse" misuse;
-         test "permits are counted" counts;
-         test "a released permit passes on" permits_pass_on;
-         test "no permit is lost" permits_are_kept;
-         test "no more tasks than permits" limit;
-         test "several: misuse" misuse_of_several;
-         test "several at once" several;
-         test "a large request is not overtaken" large_first;
-         test "a large request is cancelled" large_cancelled;
-         test "a large request refuses" large_refuses;
-         test "two of three, repeatedly" two_of_three;
-         test "binary" binary;
-         test "with_permit" with_permit;
-       ] )
-    :: Outside.suite no_effect
-    :: as_a_lock "counting" counting
-    :: as_a_lock "binary" one_permit
-    :: Battery.suites Operations.semaphore)
+    [
+      ( "operations",
+        [
+          test "misuse" misuse;
+          test "permits are counted" counts;
+          test "a released permit passes on" permits_pass_on;
+          test "no permit is lost" permits_are_kept;
+          test "no more tasks than permits" limit;
+          test "several: misuse" misuse_of_several;
+          test "several at once" several;
+          test "a large request is not overtaken" large_first;
+          test "a large request is cancelled" large_cancelled;
+          test "a large request refuses" large_refuses;
+          test "two of three, repeatedly" two_of_three;
+          test "binary" binary;
+          test "with_permit" with_permit;
+        ] );
+      Outside.suite no_effect;
+      as_a_lock "counting" counting;
+      as_a_lock "binary" one_permit;
+    ]

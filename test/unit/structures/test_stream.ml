@@ -113,18 +113,17 @@ let all_of_a_full_stream () =
 
 let () =
   run "Stream"
-    ([
-       ( "operations",
-         [
-           test "operations that need not wait" operations;
-           test "a capacity below 1" invalid;
-           test "the capacity is exact" exact_capacity;
-         ] );
-       ( "waiting",
-         [
-           test "adders are served in order, and as soon as there is room"
-             adders_in_order;
-           test "drain makes room for several" all_of_a_full_stream;
-         ] );
-     ]
-    @ Battery.suites Operations.stream)
+    [
+      ( "operations",
+        [
+          test "operations that need not wait" operations;
+          test "a capacity below 1" invalid;
+          test "the capacity is exact" exact_capacity;
+        ] );
+      ( "waiting",
+        [
+          test "adders are served in order, and as soon as there is room"
+            adders_in_order;
+          test "drain makes room for several" all_of_a_full_stream;
+        ] );
+    ]

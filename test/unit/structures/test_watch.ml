@@ -80,11 +80,12 @@ let no_effect () =
 
 let () =
   run "Watch"
-    (( "operations",
-       [
-         test "the latest value" latest;
-         test "closing" ends;
-         test "threads and domains" domains;
-       ] )
-    :: Outside.suite no_effect
-    :: Battery.suites Operations.watch)
+    [
+      ( "operations",
+        [
+          test "the latest value" latest;
+          test "closing" ends;
+          test "threads and domains" domains;
+        ] );
+      Outside.suite no_effect;
+    ]

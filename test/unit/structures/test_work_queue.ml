@@ -206,20 +206,21 @@ let no_effect () =
 
 let () =
   run "Work_queue"
-    (( "operations",
-       [
-         test "misuse" misuse;
-         test "withdrawn" withdrawn;
-         test "tickets" tickets;
-         test "given to a taker" given_to_taker;
-         test "the room is free" room_is_free;
-         test "cancelled" cancelled;
-         test "drained" drained;
-         test "closing" closing;
-         test "closed before it runs" closed_before_its_turn;
-         test "events" events;
-         test "the item is released" collected;
-         test "threads and domains" domains;
-       ] )
-    :: Outside.suite no_effect
-    :: Battery.suites Operations.work_queue)
+    [
+      ( "operations",
+        [
+          test "misuse" misuse;
+          test "withdrawn" withdrawn;
+          test "tickets" tickets;
+          test "given to a taker" given_to_taker;
+          test "the room is free" room_is_free;
+          test "cancelled" cancelled;
+          test "drained" drained;
+          test "closing" closing;
+          test "closed before it runs" closed_before_its_turn;
+          test "events" events;
+          test "the item is released" collected;
+          test "threads and domains" domains;
+        ] );
+      Outside.suite no_effect;
+    ]
