@@ -3,18 +3,12 @@
 open Cmdliner
 open Http_message
 
-type limits = {
-  max_connections : int;
-  idle_timeout : float;
-  transfer_timeout : float;
-}
-
 type options = {
   address : Unix.inet_addr;
   port : int;
   domains : int;
   max_n : int;
-  limits : limits;
+  limits : Http_limits.t;
   grace : float;
 }
 
@@ -22,21 +16,6 @@ let domains t = t.domains
 let max_n t = t.max_n
 
 (* --- The command line --- *)
-
-let between low high conv =
-  let print = Arg.conv_printer conv in
-  let parse text =
-    match Arg.conv_parser conv text with
-    | Ok n when n >= low && n <= high -> Ok n
-    | Ok _ ->
-        Error
-          (`Msg (Format.asprintf "must be from %a to %a" print low print high))
-    | Error _ as error -> error
-  in
-  Arg.conv (parse, print)
-
-(* A day is long enough, and the limit avoids overflows. *)
-let duration = between 0.001 86400. Arg.float
 
 let address =
   let parse text =
@@ -52,24 +31,6 @@ let address =
 let option name kind ~default ~docv doc =
   Arg.(value & opt kind default & info [ name ] ~docv ~doc)
 
-let limits ?(transfer_timeout = 10.) () =
-  let make max_connections idle_timeout transfer_timeout =
-    { max_connections; idle_timeout; transfer_timeout }
-  in
-  Term.(
-    const make
-    $ option "max-connections"
-        (between 1 1_000_000 Arg.int)
-        ~default:900 ~docv:"N"
-        "How many clients are served at a time. Further clients wait."
-    $ option "idle-timeout" duration ~default:60. ~docv:"SECONDS"
-        "The time in seconds after which a connection without a request is \
-         closed."
-    $ option "transfer-timeout" duration ~default:transfer_timeout
-        ~docv:"SECONDS"
-        "The time in seconds that a client may take to send a request, or to \
-         receive an answer.")
-
 let options =
   let make address port domains max_n limits grace =
     { address; port; domains; max_n; limits; grace }
@@ -78,15 +39,20 @@ let options =
     const make
     $ option "address" address ~default:Unix.inet_addr_loopback ~docv:"ADDRESS"
         "The address to listen on."
-    $ option "port" (between 0 65535 Arg.int) ~default:8080 ~docv:"PORT"
+    $ option "port"
+        (Http_limits.between 0 65535 Arg.int)
+        ~default:8080 ~docv:"PORT"
         "The port to listen on. 0 takes a free one. The server prints its port."
-    $ option "domains" (between 1 100 Arg.int)
+    $ option "domains"
+        (Http_limits.between 1 100 Arg.int)
         ~default:(Domain.recommended_domain_count ())
         ~docv:"N" "The number of domains that compute."
-    $ option "max-n" (between 0 90 Arg.int) ~default:45 ~docv:"N"
+    $ option "max-n"
+        (Http_limits.between 0 90 Arg.int)
+        ~default:45 ~docv:"N"
         "The largest Fibonacci number that a client may ask for."
-    $ limits ()
-    $ option "grace" duration ~default:30. ~docv:"SECONDS"
+    $ Http_limits.term ()
+    $ option "grace" Http_limits.duration ~default:30. ~docv:"SECONDS"
         "The time in seconds that requests in progress may still take after \
          SIGTERM.")
 
@@ -131,7 +97,9 @@ let run t ~name f =
       (* Without this, writing to a client that has disconnected would end the program. Now the
          write fails with an error. *)
       Sys.set_signal Sys.sigpipe Signal_ignore;
-      let { max_connections; idle_timeout; transfer_timeout } = t.limits in
+      let { Http_limits.max_connections; idle_timeout; transfer_timeout } =
+        t.limits
+      in
       (* The first signal starts an orderly shutdown. A second signal ends the program at
          once. *)
       let stop = Concord.Signal.once [ Sys.sigterm; Sys.sigint ] in

@@ -2,19 +2,6 @@
 
 open Http_message
 
-type limits = {
-  max_connections : int;
-  idle_timeout : float;
-  transfer_timeout : float;
-}
-
-val limits : ?transfer_timeout:float -> unit -> limits Cmdliner.Term.t
-(** The options of a server that has a command line of its own. The argument is
-    the default of [--transfer-timeout]. *)
-
-val between : 'a -> 'a -> 'a Cmdliner.Arg.conv -> 'a Cmdliner.Arg.conv
-(** Refuses other values. *)
-
 type options
 
 val options : options Cmdliner.Term.t

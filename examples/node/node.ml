@@ -50,7 +50,7 @@ let command =
     Term.(
       const run $ ports
       (* Shorter than the grace, so that a client that doesn't read can't use it up. *)
-      $ Http_service.Command.limits ~transfer_timeout:3. ()
+      $ Http_limits.term ~transfer_timeout:3. ()
       $ peers
       $ option Arg.int "difficulty" ~default:5
           "The number of zeros that the hash of a block begins with. All nodes \

@@ -78,8 +78,10 @@ let listen ~port =
     Unix.close socket;
     raise e
 
-let serve (limits : Command.limits) chain pool ~log ~stop socket =
-  let { Command.max_connections; idle_timeout; transfer_timeout } = limits in
+let serve (limits : Http_limits.t) chain pool ~log ~stop socket =
+  let { Http_limits.max_connections; idle_timeout; transfer_timeout } =
+    limits
+  in
   let handle request body =
     let status, text = answer chain pool ~stop request body in
     Message.answer status text

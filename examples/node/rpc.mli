@@ -22,7 +22,7 @@ val listen : port:int -> Unix.file_descr
     - {b Raises} [Unix.Unix_error] if the port is taken. *)
 
 val serve :
-  Http_service.Command.limits ->
+  Http_limits.t ->
   Chain.t ->
   Concord.Workers.t ->
   log:(string -> unit) ->

@@ -14,7 +14,7 @@ val run :
   log:(string -> unit) ->
   stop:unit Promise.t ->
   ports:ports ->
-  limits:Http_service.Command.limits ->
+  limits:Http_limits.t ->
   peers:Eio.Net.Sockaddr.stream list ->
   Chain.t ->
   unit

@@ -9,18 +9,6 @@
 open Concord
 open Http_message
 
-type options = {
-  port : int;
-  limits : Http_service.Command.limits;  (** Of the clients. *)
-  database : string;
-  http_domains : int;
-  workers : int;  (** The domains that compute. *)
-  fibers : int;  (** The worker fibers. *)
-  capacity : int;  (** The capacity of the queue. *)
-  limit : float;  (** How long one job may compute, in seconds. *)
-  grace : float;  (** The seconds from the signal to the end. *)
-}
-
 type outcome = Done of int | Failed of string | Cancelled
 
 (* What the database has of an outcome. *)
@@ -35,7 +23,7 @@ type job = {
 }
 
 type t = {
-  options : options;
+  options : Options.t;
   pool : Workers.t;
   database : Store.t Concord_lwt.loop;
   stop : int Promise.t;  (** The signal to stop. *)
@@ -306,7 +294,7 @@ let serve t env web =
   and workers = List.init t.options.fibers (fun _ () -> work t) in
   Tasks.iter (fun f -> f ()) ((main :: List.map other others) @ workers)
 
-let run options =
+let run (options : Options.t) =
   let stop = Signal.once [ Sys.sigterm; Sys.sigint ] in
   let web =
     Web.listen ~port:options.port ~domains:options.http_domains options.limits
@@ -342,55 +330,10 @@ let run options =
   print_endline (metrics t);
   print_endline (if ended.cut_short then "cut short" else "drained")
 
-(* --- The command line -------------------------------------------------------------- *)
-
-open Cmdliner
-open Cmdliner.Term.Syntax
-
 let command =
-  let opt kind default name doc =
-    Arg.(value & opt kind default & info [ name ] ~doc)
-  and positive = Http_service.Command.between 1 100 Arg.int in
-  Cmd.v (Cmd.info "service" ~doc:"count primes for clients")
-  @@
-  let+ port =
-    opt Arg.int 8080 "port" "The port to listen on. 0 takes a free one."
-  and+ database =
-    opt Arg.string "sqlite3:jobs.db" "database"
-      "The database, SQLite or PostgreSQL."
-  and+ http_domains =
-    opt positive 1 "domains" "The number of domains that answer HTTP."
-  and+ workers = opt positive 1 "workers" "The number of domains that compute."
-  and+ fibers =
-    let doc =
-      "How many jobs may be in progress at a time: they are computed, stored, \
-       or wait for a domain. The default is 2 for each domain of \
-       $(b,--workers), so that a domain computes one job while another is \
-       stored."
-    in
-    Arg.(
-      value
-      & opt (some (Http_service.Command.between 1 1000 Arg.int)) None
-      & info [ "fibers" ] ~doc)
-  and+ capacity = opt Arg.int 64 "capacity" "The number of jobs that may wait."
-  and+ limit = opt Arg.float 10. "limit" "The seconds that a job may compute."
-  and+ grace = opt Arg.float 10. "grace" "The seconds from SIGTERM to the end."
-  and+ limits =
-    (* Shorter than the grace, so that a client that doesn't read can't use it up. *)
-    Http_service.Command.limits ~transfer_timeout:5. ()
-  in
-  let fibers = Option.value fibers ~default:(2 * workers) in
-  run
-    {
-      port;
-      limits;
-      database;
-      http_domains;
-      workers;
-      fibers;
-      capacity;
-      limit;
-      grace;
-    }
+  let open Cmdliner in
+  Cmd.v
+    (Cmd.info "service" ~doc:"count primes for clients")
+    (Term.map run Options.term)
 
-let () = exit (Cmd.eval command)
+let () = exit (Cmdliner.Cmd.eval command)

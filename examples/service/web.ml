@@ -1,7 +1,7 @@
 open Concord
 open Http_service
 
-type t = { sockets : Unix.file_descr list; limits : Command.limits }
+type t = { sockets : Unix.file_descr list; limits : Http_limits.t }
 
 (* Each domain closes its own copy of the socket. *)
 let listen ~port ~domains limits =
@@ -27,7 +27,9 @@ let port t =
 let spare = 32
 
 let serve t ~stop ~log handle =
-  let { Command.max_connections; idle_timeout; transfer_timeout } = t.limits in
+  let { Http_limits.max_connections; idle_timeout; transfer_timeout } =
+    t.limits
+  in
   let drain = Promise.map ignore stop in
   let affordable =
     Http_message.Descriptors.at_most max_connections ~spare (List.hd t.sockets)

@@ -1,11 +1,10 @@
 (** The HTTP of the service, by the server of [examples/http] on Eio. *)
 
 open Http_message
-open Http_service
 
 type t
 
-val listen : port:int -> domains:int -> Command.limits -> t
+val listen : port:int -> domains:int -> Http_limits.t -> t
 (** A server on the loopback address that as many domains share. [port] may be
     0. All domains together serve at most [max_connections] clients at a time,
     and fewer if the system allows the process too few descriptors: some remain

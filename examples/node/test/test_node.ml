@@ -64,7 +64,7 @@ let node ports peers =
 
 let limits =
   {
-    Http_service.Command.max_connections = 100;
+    Http_limits.max_connections = 100;
     idle_timeout = 60.;
     transfer_timeout = 10.;
   }

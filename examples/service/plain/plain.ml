@@ -11,18 +11,6 @@
 open Eio
 open Http_message
 
-type options = {
-  port : int;
-  limits : Web.limits;
-  database : string;
-  http_domains : int;
-  workers : int;  (** The domains that compute. *)
-  fibers : int;  (** The worker fibers. *)
-  capacity : int;  (** The capacity of the queue. *)
-  limit : float;  (** How long one job may compute, in seconds. *)
-  grace : float;  (** The seconds from the signal to the end. *)
-}
-
 type outcome = Done of int | Failed of string | Cancelled
 
 (* What the database has of an outcome. *)
@@ -54,7 +42,7 @@ type job = {
 (* [jobs] is unbounded, and [room] counts how many more jobs may be added. So a withdrawn job
    makes room at once, but it stays in [jobs] until a worker takes it out. *)
 type t = {
-  options : options;
+  options : Options.t;
   clock : float Time.clock_ty Resource.t;
   pool : Executor_pool.t;
   database : Store.t Lwt_domain.t;
@@ -360,7 +348,7 @@ let rec queued t =
   | Some _ -> queued t
   | None -> []
 
-let run options =
+let run (options : Options.t) =
   let socket = Web.listen ~port:options.port in
   Eio_main.run @@ fun env ->
   Switch.run @@ fun sw ->
@@ -410,67 +398,10 @@ let run options =
   print_endline (metrics t);
   print_endline ended
 
-(* --- The command line -------------------------------------------------------------- *)
-
-open Cmdliner
-open Cmdliner.Term.Syntax
-
 let command =
-  let opt kind default name doc =
-    Arg.(value & opt kind default & info [ name ] ~doc)
-  and positive =
-    let parse text =
-      match Arg.conv_parser Arg.int text with
-      | Ok n when n < 1 -> Error (`Msg "must be at least 1")
-      | parsed -> parsed
-    in
-    Arg.conv (parse, Arg.conv_printer Arg.int)
-  in
-  Cmd.v (Cmd.info "plain" ~doc:"count primes for clients, without Concord")
-  @@
-  let+ port =
-    opt Arg.int 8080 "port" "The port to listen on. 0 takes a free one."
-  and+ database =
-    opt Arg.string "sqlite3:jobs.db" "database"
-      "The database, SQLite or PostgreSQL."
-  and+ http_domains =
-    opt positive 1 "domains" "The number of domains that answer HTTP."
-  and+ workers = opt positive 1 "workers" "The number of domains that compute."
-  and+ fibers =
-    let doc =
-      "How many jobs may be in progress at a time: they are computed, stored, \
-       or wait for a domain. The default is 2 for each domain of \
-       $(b,--workers), so that a domain computes one job while another is \
-       stored."
-    in
-    Arg.(value & opt (some positive) None & info [ "fibers" ] ~doc)
-  and+ capacity = opt Arg.int 64 "capacity" "The number of jobs that may wait."
-  and+ limit = opt Arg.float 10. "limit" "The seconds that a job may compute."
-  and+ grace = opt Arg.float 10. "grace" "The seconds from SIGTERM to the end."
-  and+ max_connections =
-    opt positive 900 "max-connections"
-      "How many clients are served at a time. Further clients wait."
-  and+ idle_timeout =
-    opt Arg.float 60. "idle-timeout"
-      "The seconds after which a connection without a request is closed."
-  and+ transfer_timeout =
-    opt Arg.float 5. "transfer-timeout"
-      "The seconds that a client may take to send a request, or to receive an \
-       answer."
-  in
-  let limits = { Web.max_connections; idle_timeout; transfer_timeout } in
-  let fibers = Option.value fibers ~default:(2 * workers) in
-  run
-    {
-      port;
-      limits;
-      database;
-      http_domains;
-      workers;
-      fibers;
-      capacity;
-      limit;
-      grace;
-    }
+  let open Cmdliner in
+  Cmd.v
+    (Cmd.info "plain" ~doc:"count primes for clients, without Concord")
+    (Term.map run Options.term)
 
-let () = exit (Cmd.eval command)
+let () = exit (Cmdliner.Cmd.eval command)

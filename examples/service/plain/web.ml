@@ -1,18 +1,12 @@
 open Http_message
 
-type limits = {
-  max_connections : int;
-  idle_timeout : float;
-  transfer_timeout : float;
-}
-
 let within clock seconds f = Eio.Time.with_timeout_exn clock seconds f
 
 (* --- One connection ---------------------------------------------------------- *)
 
 type t = {
   clock : float Eio.Time.clock_ty Eio.Resource.t;
-  limits : limits;
+  limits : Http_limits.t;
   log : string -> unit;
   stop : unit Eio.Promise.t;
 }
@@ -113,7 +107,7 @@ let port socket =
 
 let spare = 32
 
-let affordable limits socket =
+let affordable (limits : Http_limits.t) socket =
   let max_connections =
     Descriptors.at_most limits.max_connections ~spare socket
   in
@@ -133,7 +127,7 @@ let rec accept ?(complain = true) t ~sw socket =
       Eio.Time.sleep t.clock 0.1;
       accept ~complain:false t ~sw socket
 
-let serve ~clock ~limits ~log ~stop socket handle =
+let serve ~clock ~(limits : Http_limits.t) ~log ~stop socket handle =
   let t = { clock; limits; log; stop } in
   let slots = Eio.Semaphore.make limits.max_connections in
   Eio.Switch.run @@ fun sw ->

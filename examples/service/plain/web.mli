@@ -3,28 +3,19 @@
 
 open Http_message
 
-type limits = {
-  max_connections : int;  (** Further clients wait. *)
-  idle_timeout : float;
-      (** The seconds after which a connection without a request is closed. *)
-  transfer_timeout : float;
-      (** The seconds that a client may take to send a request, or to receive an
-          answer. *)
-}
-
 val listen : port:int -> Unix.file_descr
 (** A socket on the loopback address that several domains can share. [port] may
     be 0. *)
 
 val port : Unix.file_descr -> int
 
-val affordable : limits -> Unix.file_descr -> limits
+val affordable : Http_limits.t -> Unix.file_descr -> Http_limits.t
 (** Allows as many connections as the system does, without the descriptors that
     the database needs. *)
 
 val serve :
   clock:float Eio.Time.clock_ty Eio.Resource.t ->
-  limits:limits ->
+  limits:Http_limits.t ->
   log:(string -> unit) ->
   stop:unit Eio.Promise.t ->
   Unix.file_descr ->
