@@ -8,7 +8,7 @@ let without_times text =
   text
   |> replace "[0-9]+\\.[0-9] to [0-9]+\\.[0-9] s" "N to N s"
   |> replace "[0-9]+\\.[0-9] s" "N s"
-  |> replace "doc/diagnosis/" ""
+  |> replace "doc/\\(diagnosis\\|tutorial\\)/" ""
 
 (* Sorts the entries of each part, because it differs each time which wait began first. *)
 let sorted text =

@@ -16,7 +16,7 @@ let outside = Run ("doc/diagnosis/outside.ml", "--waits")
 let top = Run ("test/trace/test_top.ml", "\"top\"; string_of_int pid")
 let attach = Run ("test/trace/command.t", "--pid $process")
 let demo = Run ("examples/fib_server/demo/demo.t", "demo.exe")
-let sigquit = Run ("doc/diagnosis/dune", "./withdrawn.exe sigquit")
+let sigquit = Run ("doc/diagnosis/dune", "../tutorial/withdrawn.exe sigquit")
 let upstream = Run ("bench/upstream/try.t", "try domainslib")
 let followed = Run ("test/outside/followed.t/run.t", "dune exec ./")
 
