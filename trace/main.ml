@@ -96,7 +96,7 @@ let report_faults recorder ~program items =
     match item.event with Told _ -> true | Lost _ | Paused _ -> false
   in
   if not (List.exists is_told items) then
-    if not (Recorder.has_folder recorder) then
+    if Recorder.were_removed recorder then
       say
         "the events of %s were removed while it ran. A program must leave the \
          folder OCAML_RUNTIME_EVENTS_DIR as it is"

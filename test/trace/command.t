@@ -75,9 +75,13 @@ Programs that can't be traced.
   concord-trace: ./alone.exe emitted no events of Concord, so it doesn't use Concord, or its version of Concord has no Concord.Tools.Trace
   concord-trace: none.json can be opened in https://ui.perfetto.dev
 
-If the program removes the folder of its events, nothing is known of it.
+If the program removes its events, or the folder that has them, nothing is known of it.
 
   $ concord-trace --no-table -o none.json sh -c 'rm -r "$OCAML_RUNTIME_EVENTS_DIR"'
+  concord-trace: the events of sh were removed while it ran. A program must leave the folder OCAML_RUNTIME_EVENTS_DIR as it is
+  concord-trace: none.json can be opened in https://ui.perfetto.dev
+  $ concord-trace --no-table -o none.json sh -c './alone.exe; rm "$OCAML_RUNTIME_EVENTS_DIR"/*'
+  alone
   concord-trace: the events of sh were removed while it ran. A program must leave the folder OCAML_RUNTIME_EVENTS_DIR as it is
   concord-trace: none.json can be opened in https://ui.perfetto.dev
 

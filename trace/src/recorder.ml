@@ -140,15 +140,21 @@ let make ?inner_pid pid folder ~attached =
     status = None;
   }
 
+(* The time of a folder in which no file was ever made or removed. *)
+let untouched = 1.
+
 (* The events are in a file in this folder, for as long as the program runs. *)
 let new_folder () =
-  try Filename.temp_dir "concord-trace" ""
-  with Sys_error text ->
-    failwith
-      (Printf.sprintf
-         "there is no place for the events (%s). Set TMPDIR to a folder that \
-          can be written"
-         text)
+  match Filename.temp_dir "concord-trace" "" with
+  | folder ->
+      Unix.utimes folder untouched untouched;
+      folder
+  | exception Sys_error text ->
+      failwith
+        (Printf.sprintf
+           "there is no place for the events (%s). Set TMPDIR to a folder that \
+            can be written"
+           text)
 
 let start program args =
   let path = find program in
@@ -531,5 +537,14 @@ let poll t f =
 
 let names t = List.of_seq (Hashtbl.to_seq t.names)
 let has_events t = t.has_events
-let has_folder t = Sys.file_exists t.folder
+
+(* The events of a program may be removed before a poll has seen them. *)
+let were_removed t =
+  let is_of_events name = Filename.check_suffix name ".events" in
+  match ((Unix.stat t.folder).st_mtime, Sys.readdir t.folder) with
+  | time, names ->
+      t.attached = None && time <> untouched
+      && not (Array.exists is_of_events names)
+  | exception (Unix.Unix_error _ | Sys_error _) -> true
+
 let lost t = t.lost

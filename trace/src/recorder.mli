@@ -70,8 +70,9 @@ val names : t -> (int * string) list
 val has_events : t -> bool
 (** [true] if there was any process with events of the runtime. *)
 
-val has_folder : t -> bool
-(** [false] if the folder of the events is gone. Call it before {!close}. *)
+val were_removed : t -> bool
+(** [true] if the program has removed the folder of the events, or all files in
+    it. Call it before {!close}. *)
 
 val lost : t -> int
 (** The number of bytes of events that were overwritten before they were read,
