@@ -3,8 +3,9 @@
    outcome must be one that the description allows. Each that it allows if all operations are
    exact must occur.
 
-   There are many thousand such scenarios, so a run draws some. In three of four, a task that
-   waits may be served. Those are left out in which none is, and no order matters. *)
+   There are many thousand such scenarios, so a run draws some. In half of them, a task that
+   waits may be served. In a quarter, two operations compete that need not wait. Those are left
+   out in which no task is served and no order matters. *)
 
 module Make (S : Structure_signature.STRUCTURE) : sig
   val some : ?at_rest:(S.t -> unit) -> int -> unit
@@ -20,8 +21,11 @@ end = struct
   let random = Random.State.make [| Model.seed |]
   let one_in n = Random.State.int random n = 0
 
-  (* Some operations are offered only for certain numbers, for example a multiple of 4. *)
-  let operations n = S.operations (20 lsl n)
+  (* Some operations are offered only for certain numbers, for example a multiple of 4. Those
+     that are rare in long programs, such as to close, are drawn more often here. *)
+  let operations n =
+    let all = S.operations (20 lsl n) in
+    if one_in 2 then all else List.sort_uniq compare all
 
   (* If [alone], no task ever waits. *)
   let rec arrival ~alone ~ways n =
@@ -123,6 +127,20 @@ end = struct
       snd (List.fold_left step (model, false) (List.concat order))
     in
     List.exists served_by (orders sides)
+
+  (* Whether two of the sides begin with operations that change the state, and need not wait.
+     Structures often have code of their own for these. *)
+  let competes { before; sides } =
+    let model = after_before { before; sides } in
+    let changes_at_once = function
+      | (Arrive (n, _, _) as step) :: _ ->
+          let after = one_by_one model step in
+          (not (Run.waits after n))
+          && (after.state <> model.state || after.waiters <> model.waiters)
+      | Cancel _ :: _ | [] -> false
+    in
+    let at_once = List.filter changes_at_once sides in
+    List.compare_length_with at_once 2 >= 0
 
   (* A task that was cancelled before it came, and then can't be served at once, has done
      nothing. *)
@@ -238,25 +256,29 @@ end = struct
 
   let some ?(at_rest = ignore) n =
     let seen = Hashtbl.create n in
-    let rec check_one ~serving ~attempts =
+    let rec check_one ~wanted ~attempts =
       let scenario = draw () in
       let name = show scenario in
       let possible = possible scenario @ as_if_not_come scenario in
-      let may_be_dull =
-        (serving && attempts > 0) || List.compare_length_with possible 1 = 0
+      let is_dull () =
+        List.compare_length_with possible 1 = 0 && not (serves scenario)
       in
       if
         Hashtbl.mem seen name || is_misuse possible
-        || (may_be_dull && not (serves scenario))
-      then check_one ~serving ~attempts:(attempts - 1)
+        || (attempts > 0 && not (wanted scenario))
+        || is_dull ()
+      then check_one ~wanted ~attempts:(attempts - 1)
       else begin
         Hashtbl.add seen name ();
         check ~at_rest scenario possible
       end
     in
-    (* In most scenarios a task that waits is served, because there most can go wrong. *)
     for _ = 1 to n do
-      if not !Model.failed then
-        check_one ~serving:(not (one_in 4)) ~attempts:100
+      let wanted =
+        if one_in 2 then serves
+        else if one_in 2 then competes
+        else Fun.const true
+      in
+      if not !Model.failed then check_one ~wanted ~attempts:100
     done
 end
