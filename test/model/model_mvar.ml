@@ -1,3 +1,6 @@
+(* Mvars. The scenarios below are those of values that come back, of [modify] with a function
+   that raises, and of nudged tasks, and some in which tasks spin. *)
+
 open Actor
 
 let sent = ref []
@@ -14,36 +17,7 @@ let put name box v =
   sent := v :: !sent;
   "ok"
 
-let sync_put name box v =
-  make name @@ fun () ->
-  Event.sync (Mvar.put_evt box v);
-  sent := v :: !sent;
-  "ok"
-
-let try_put name box v =
-  make name @@ fun () ->
-  if Mvar.try_put box v then begin
-    sent := v :: !sent;
-    "ok"
-  end
-  else "full"
-
-let swap name box v =
-  make name @@ fun () ->
-  let old = Mvar.swap box v in
-  sent := v :: !sent;
-  got old
-
 let take name box = make name (fun () -> got (Mvar.take box))
-
-let sync_take name box =
-  make name (fun () -> got (Event.sync (Mvar.take_evt box)))
-
-let select_take name box =
-  let other = Mvar.create_empty () in
-  make name @@ fun () ->
-  got (Event.select [ Mvar.take_evt box; Mvar.take_evt other ])
-
 let read name box = make name (fun () -> string_of_int (Mvar.read box))
 
 let try_take name box =
@@ -90,28 +64,30 @@ let live_in (line : _ Mvar.line) =
   live line.takers
 
 (* At rest, takers wait only if the box is empty, and putters only if it is full. So no task
-   waits that could be served. *)
+   waits that could be served. The result is what the box holds, the values that wait behind the
+   first one, and how many waiters are live. *)
+let content box =
+  match Atomic.get box with
+  | Mvar.Held _ -> failwith "held at rest"
+  | Empty line -> ([], [], live_in line)
+  | Full (v, putters, line) ->
+      if live_in line > 0 then failwith "a taker waits though it is full";
+      let behind = behind_of putters in
+      (v :: behind, behind, live putters)
+
 let at_rest box initial actors () =
-  let behind = ref [] in
-  let held, queued, content =
-    match Atomic.get box with
-    | Mvar.Held _ -> failwith "held at rest"
-    | Empty line -> ([], live_in line, "empty")
-    | Full (v, putters, line) ->
-        if live_in line > 0 then failwith "a taker waits though it is full";
-        behind := behind_of putters;
-        let full = v :: !behind in
-        ( full,
-          live putters - List.length !behind,
-          "full " ^ String.concat " " (List.map string_of_int full) )
-  in
+  let held, behind, live = content box in
+  let queued = live - List.length behind in
   if count_waiting actors <> queued then failwith "a waiter was lost, or stays";
-  if queued = 0 && Mvar.waiters box <> List.length !behind then
+  if queued = 0 && Mvar.waiters box <> List.length behind then
     failwith "waiters <> 0 at rest";
   let sorted = List.sort Int.compare in
   if sorted (initial @ !sent) <> sorted (held @ !received) then
     failwith "what was sent is not what was received and is still held";
-  describe actors ^ " " ^ content
+  describe actors ^ " "
+  ^
+  if held = [] then "empty"
+  else "full " ^ String.concat " " (List.map string_of_int held)
 
 let box_with initial =
   sent := [];
@@ -125,30 +101,6 @@ let check ?(looks = 0) ?(in_hand = []) name initial make expect =
   let first, processes = make box in
   let processes, actors = start first processes in
   (processes, at_rest box (in_hand @ initial) actors)
-
-(* The tasks put the values 2, 3 and so on. *)
-let cancellations () =
-  let check what initial =
-    Cancellations.check what
-      ~create:(fun () -> box_with initial)
-      ~at_rest:(fun box -> at_rest box initial)
-  and takes take _ = take
-  and puts put w name box = put name box (w + 1) in
-  check "take" []
-    [
-      ("", takes take);
-      (", an event", takes sync_take);
-      (", in a choice", takes select_take);
-    ]
-    ~serve:(fun box -> work (put "" box 1))
-    ~served:"1"
-    ~rest:(function [] -> " full 1" | _ -> " empty");
-  check "put" [ 1 ]
-    [ ("", puts put); (", an event", puts sync_put) ]
-    ~serve:(fun box -> work (take "" box))
-    ~served:"ok"
-    ~rest:(function
-      | w :: _ -> " full " ^ string_of_int (w + 1) | [] -> " empty")
 
 let values_come_back () =
   let in_hand = [ 1 ] in
@@ -285,68 +237,8 @@ let check_nudged what ~late =
 module Described_mvar = Described.Make (Boxes.Of_mvar)
 
 let () =
-  Described_mvar.some 20;
-  cancellations ();
+  Described_mvar.some 30 ~at_rest:(fun box -> ignore (content box));
   values_come_back ();
-  check "two wait to take, the first is cancelled, two puts" []
-    (fun box ->
-      let t1 = take "take1" box and t2 = take "take2" box in
-      let a = put "putA" box 1 and b = put "putB" box 2 in
-      ([ t1; t2 ], [ Run a; Run b; Cancel t1 ]))
-    [
-      "take1=1 take2=2 putA=ok putB=ok empty";
-      "take1=2 take2=1 putA=ok putB=ok empty";
-      "take1=cancelled take2=1 putA=ok putB=ok full 2";
-      "take1=cancelled take2=2 putA=ok putB=ok full 1";
-    ];
-  check "two wait to put, two takes" [ 1 ]
-    (fun box ->
-      let p1 = put "put1" box 2 and p2 = put "put2" box 3 in
-      ([ p1; p2 ], [ Run (take "takeA" box); Run (take "takeB" box) ]))
-    [
-      "put1=ok put2=ok takeA=1 takeB=2 full 3";
-      "put1=ok put2=ok takeA=2 takeB=1 full 3";
-    ];
-  check "one waits to put and is cancelled, two takes" [ 1 ]
-    (fun box ->
-      let p = put "put" box 2 in
-      ([ p ], [ Run (take "takeA" box); Run (take "takeB" box); Cancel p ]))
-    [
-      "put=cancelled takeA=1 takeB=waits empty";
-      "put=cancelled takeA=waits takeB=1 empty";
-      "put=ok takeA=1 takeB=2 empty";
-      "put=ok takeA=2 takeB=1 empty";
-    ];
-  check "a read and a take wait, the read is cancelled" []
-    (fun box ->
-      let r = read "read" box and t = take "take" box in
-      ([ r; t ], [ Run (put "put" box 1); Cancel r ]))
-    [ "read=1 take=1 put=ok empty"; "read=cancelled take=1 put=ok empty" ];
-  check "a read and a take wait, the take is cancelled" []
-    (fun box ->
-      let r = read "read" box and t = take "take" box in
-      ([ r; t ], [ Run (put "put" box 1); Cancel t ]))
-    [ "read=1 take=1 put=ok empty"; "read=1 take=cancelled put=ok full 1" ];
-  check "a read waits and is cancelled, a take comes" []
-    (fun box ->
-      let r = read "read" box in
-      ([ r ], [ Run (put "put" box 1); Run (take "take" box); Cancel r ]))
-    [ "read=1 put=ok take=1 empty"; "read=cancelled put=ok take=1 empty" ];
-  check "a swap and a take wait, the swap is cancelled" []
-    (fun box ->
-      let s = swap "swap" box 2 and t = take "take" box in
-      ([ s; t ], [ Run (put "put" box 1); Cancel s ]))
-    [ "swap=1 take=2 put=ok empty"; "swap=cancelled take=1 put=ok empty" ];
-  check "a swap, a take and a put come to a full box" [ 1 ]
-    (fun box ->
-      let s = swap "swap" box 2 in
-      ([], [ Run s; Run (take "take" box); Run (put "put" box 3) ]))
-    [ "swap=1 take=2 put=ok full 3"; "swap=3 take=1 put=ok full 2" ];
-  check "a modify, a take and a put come to a full box" [ 1 ]
-    (fun box ->
-      let m = modify "modify" box in
-      ([], [ Run m; Run (take "take" box); Run (put "put" box 2) ]))
-    [ "modify=1 take=1 put=ok full 2"; "modify=2 take=1 put=ok full 2" ];
   check "a modify raises, a take is cancelled" [ 1 ]
     (fun box ->
       let t = take "take" box in
@@ -355,33 +247,6 @@ let () =
       "modify=raised take=1 empty";
       "modify=raised take=cancelled full 1";
       "modify=waits take=1 empty";
-    ];
-  (* "none" may occur beside "full", because while a value is being handed over, a task that
-     only tries is answered that there is none. *)
-  check "one waits to put and is cancelled, two try to take" [ 1 ]
-    (fun box ->
-      let p = put "put" box 2 in
-      let a = try_take "tryA" box and b = try_take "tryB" box in
-      ([ p ], [ Run a; Run b; Cancel p ]))
-    [
-      "put=cancelled tryA=1 tryB=none empty";
-      "put=cancelled tryA=none tryB=1 empty";
-      "put=ok tryA=1 tryB=2 empty";
-      "put=ok tryA=1 tryB=none full 2";
-      "put=ok tryA=2 tryB=1 empty";
-      "put=ok tryA=none tryB=1 full 2";
-    ];
-  check "all three only try" []
-    (fun box ->
-      let a = try_put "putA" box 1 and b = try_put "putB" box 2 in
-      ([], [ Run a; Run b; Run (try_take "take" box) ]))
-    [
-      "putA=full putB=ok take=2 empty";
-      "putA=full putB=ok take=none full 2";
-      "putA=ok putB=full take=1 empty";
-      "putA=ok putB=full take=none full 1";
-      "putA=ok putB=ok take=1 full 2";
-      "putA=ok putB=ok take=2 full 1";
     ];
   check "a put and a take that spin" ~looks:1 [ 1 ]
     (fun box ->

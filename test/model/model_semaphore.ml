@@ -1,13 +1,10 @@
+(* Semaphores. The scenarios below are those of permits that come back, and of nudged tasks. *)
+
 open Actor
 
 let acquire name t =
   make name @@ fun () ->
   Semaphore.Counting.acquire t;
-  "ok"
-
-let sync_acquire name t =
-  make name @@ fun () ->
-  Event.sync (Semaphore.Counting.acquire_evt t);
   "ok"
 
 let try_acquire name t =
@@ -19,16 +16,11 @@ let acquire_two name t =
   Semaphore.Counting.acquire_n t 2;
   "ok"
 
-(* The task needs two permits, and then returns them. *)
-let use_two name t =
-  make name @@ fun () -> Semaphore.Counting.with_permits t 2 (fun () -> "ok")
-
 (* A task that has acquired a permit, or two, was cancelled before it could continue. *)
 let back ?(n = 1) ?(acquiring = Semaphore.acquiring) t =
   let undo = acquiring.operation.undo in
   Do (fun () -> if not (undo t (Permits.request n) ()) then failwith "kept")
 
-let release_both t = Do (fun () -> Semaphore.Counting.release_n t 2)
 let release t = Do (fun () -> Semaphore.Counting.release t)
 
 let release_twice t =
@@ -39,14 +31,18 @@ let release_twice t =
 
 let release_binary t = Do (fun () -> Semaphore.Binary.release t)
 
-let at_rest t actors () =
+let live_at_rest t =
   let s = Atomic.get t in
   let free = Permits.free_of s and first = Permits.first_of s in
   if (Permits.rare_of s).promised > 0 then failwith "nudged at rest";
-  all_queued actors [ live first ];
-  if live first > 0 && free >= (Waiters.head first).arg.amount then
+  let live = live first in
+  if live > 0 && free >= (Waiters.head first).arg.amount then
     failwith "a task waits that could be served";
-  describe actors ^ " " ^ string_of_int free
+  live
+
+let at_rest t actors () =
+  all_queued actors [ live_at_rest t ];
+  describe actors ^ " " ^ string_of_int (Permits.free_of (Atomic.get t))
 
 let check name permits make expect =
   Model.check name ~expect @@ fun () ->
@@ -122,47 +118,15 @@ let permits_come_back () =
     [ "a=ok 1" ]
 
 module Described_semaphore = Described.Make (Semaphores.Of_one)
+module Described_binary = Described.Make (Semaphores.Binary)
 
 let () =
-  Described_semaphore.some 20;
+  let at_rest t = ignore (live_at_rest t : int) in
+  Described_semaphore.some ~at_rest 20;
+  Described_binary.some 10 ~at_rest:(fun t ->
+      at_rest t;
+      if Permits.free_of (Atomic.get t) > 1 then failwith "two permits");
   permits_come_back ();
-  Cancellations.check "acquire"
-    [ ("", fun _ -> acquire); (", an event", fun _ -> sync_acquire) ]
-    ~create:(fun () -> Semaphore.Counting.make 0)
-    ~serve:Semaphore.Counting.release ~served:"ok"
-    ~rest:(function [] -> " 1" | _ -> " 0")
-    ~at_rest;
-  check "two wait, the first is cancelled, two releases" 0
-    (fun t ->
-      let a = acquire "a" t and b = acquire "b" t in
-      ([ a; b ], [ release t; release t; Cancel a ]))
-    [ "a=cancelled b=ok 1"; "a=ok b=ok 0" ];
-  check "one waits and is cancelled, another tries" 0
-    (fun t ->
-      let a = acquire "a" t in
-      ([ a ], [ release t; Run (try_acquire "b" t); Cancel a ]))
-    [ "a=cancelled b=none 1"; "a=cancelled b=ok 0"; "a=ok b=none 0" ];
-  check "one waits for two and is cancelled, another waits for one" 1
-    (fun t ->
-      let a = acquire_two "a" t and b = acquire "b" t in
-      ([ a; b ], [ release t; Cancel a ]))
-    [ "a=cancelled b=ok 1"; "a=ok b=waits 0" ];
-  check "two wait, the first for two, both are released, it is cancelled" 0
-    (fun t ->
-      let a = acquire_two "a" t and b = acquire "b" t in
-      ([ a; b ], [ release_both t; Cancel a ]))
-    [ "a=cancelled b=ok 1"; "a=ok b=waits 0" ];
-  check "two that each need two of three" 3
-    (fun t -> ([], [ Run (use_two "a" t); Run (use_two "b" t) ]))
-    [ "a=ok b=ok 3" ];
-  check "two for one permit, a release" 1
-    (fun t -> ([], [ Run (acquire "a" t); Run (acquire "b" t); release t ]))
-    [ "a=ok b=ok 0" ];
-  check "binary: one waits and is cancelled, two releases" 0
-    (fun t ->
-      let a = acquire "a" t in
-      ([ a ], [ release_binary t; release_binary t; Cancel a ]))
-    [ "a=cancelled 1"; "a=ok 1" ];
   Sleeper.asleep := true;
   check_nudged "" ~late:false;
   Sleeper.step_ns := 2 * Nudge.patience_ns;
