@@ -283,6 +283,31 @@ let closed_while_senders_wait () =
        "Broadcast.create: the limit is Wait 0, but must be at least 1")
     (fun () -> holds 0)
 
+(* A signal handler may close while a waiting sender is resumed. Here, the sender's resumer
+   does it. *)
+let closed_while_moving () =
+  let t = holds 1 in
+  let slow = Broadcast.subscribe t and fast = Broadcast.subscribe t in
+  Broadcast.send t 1;
+  int "fast" 1 (Broadcast.receive fast);
+  let first = receiver fast in
+  let second = receiver fast in
+  let suspend (type a) (block : a Tools.Suspend.resumer -> a option) _ =
+    let close (_ : _ result) =
+      Broadcast.close t;
+      true
+    in
+    yes "it waits" (Option.is_none (block close))
+  in
+  Handled.until_wait { suspend } (fun () -> Broadcast.send t 2);
+  let next = sender t 3 in
+  int "slow" 1 (Broadcast.receive slow);
+  Hand.settle ();
+  raises "the next sender" Broadcast.Closed (fun () -> Hand.result next);
+  int "first" 2 (Hand.result first);
+  raises "second" Broadcast.Closed (fun () -> Hand.result second);
+  ints "slow, the end" [ 2; -1 ] (rest slow)
+
 (* --- Memory where values are dropped ------------------------------------------ *)
 
 (* Of two subscriptions, only one is read. *)
@@ -441,6 +466,7 @@ let () =
           test "so it does without a limit" ends_without_limit;
           test "with_subscription" brackets;
           test "close" closed_while_senders_wait;
+          test "close while a sender is resumed" closed_while_moving;
         ] );
       ( "memory",
         [
