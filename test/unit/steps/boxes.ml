@@ -438,48 +438,6 @@ let bvar =
       expected = None;
     }
 
-type promise_op = Fill | Fail
-
-let real_promise how ~log =
-  let t = Promise.create () and waiters = waiters log in
-  let resolve publicly outcome =
-    let resumed =
-      match how with
-      | Publicly -> publicly t
-      | _ -> Option.get (perform how t Promise.settle_step outcome)
-    in
-    if resumed < 0 then raise Promise.Already_filled else int resumed
-  in
-  let act op n =
-    match op with
-    (* These are rare, because they end everything. *)
-    | _ when n < 30 -> "not yet"
-    | Fill -> resolve (fun t -> Promise.settle t (Value n)) (Promise.Value n)
-    | Fail ->
-        resolve
-          (fun t -> Promise.fail_waiters t Not_found)
-          (Failed (Not_found, Printexc.get_callstack 0))
-  and enlist () number = enlist waiters Promise.awaiting unit t () number
-  and look () =
-    Printf.sprintf "%s, %d wait"
-      (match Promise.peek t with
-      | None -> "unresolved"
-      | Some (Ok v) -> int v
-      | Some (Error e) -> Printexc.to_string e)
-      (Promise.waiters t)
-  in
-  { act; enlist; withdraw = withdraw waiters; look }
-
-let promise =
-  Structure
-    {
-      name = "Promise";
-      ops = [| Fill; Fail |];
-      roles = [| () |];
-      make = real_promise;
-      expected = None;
-    }
-
 (* --- Lazy ------------------------------------------------------------------------- *)
 
 type lazy_op = Begin | Force | Return | Fail | Pass_on
@@ -556,6 +514,5 @@ let all =
     latch;
     watch;
     bvar;
-    promise;
     lazy_;
   ]

@@ -21,6 +21,5 @@ let () =
       ("locks", List.mapi case Locks.all);
       ("values", List.mapi (fun i -> case (100 + i)) Boxes.all);
       ("barriers", List.mapi (fun i -> case (200 + i)) Barriers.all);
-      ("resources", List.mapi (fun i -> case (300 + i)) Resources.all);
       ("a handler raises at every allocation", Barriers.interrupted);
     ]

@@ -339,31 +339,17 @@ let () =
       ( "phases",
         [
           test "how many tasks" create;
-          test "three phases" three_phases;
-          test "the same in Fifo" in_fifo;
-          test "an early task belongs to the next phase" next_phase;
+          test "three phases in Fifo" in_fifo;
           test "threads and domains" domains;
         ]
         @ unless_debugged
             (test "another arrives before the registration"
                between_look_and_registration) );
       Outside.suite no_effect;
-      ( "cancellation",
-        [
-          test "the first is replaced" (replaced 0);
-          test "the second is replaced" (replaced 1);
-          test "the last is replaced" (replaced 2);
-        ] );
       ( "cancelled when the last one arrives",
         [
-          test "the first of three" (doomed 0);
-          test "the second" (doomed 1);
-          test "the third" (doomed 2);
-          test "the other one does not pass alone" alone;
-          test "it withdraws from its own phase only" withdraws_late;
-          test "the same in Fifo, eager" (in_fifo_cancelled `Eager);
+          test "in Fifo, eager" (in_fifo_cancelled `Eager);
           test "in Fifo, lazy" (in_fifo_cancelled `Lazy);
-          test "a poll" polled;
           test "one withdraws while its round goes through"
             withdraws_from_its_round;
         ] );
@@ -385,7 +371,6 @@ let () =
       ( "in a choice",
         [
           test "the other is ready, or never" other_ready;
-          test "it has taken another alternative" chose_otherwise;
           test "the same barrier twice" twice;
           test "twice, in order, and beside others" twice_in_order;
         ]

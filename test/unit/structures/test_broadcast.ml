@@ -50,18 +50,6 @@ let waiting_in_order () =
   Hand.settle ();
   List.iter Hand.result [ b1; b2; a; c ]
 
-let one_subscription () =
-  let t = Broadcast.create () in
-  let s = Broadcast.subscribe t and other = Broadcast.subscribe t in
-  let tasks = List.init 3 (fun _ -> receiver s) in
-  Broadcast.send t 1;
-  yes "a newcomer does not overtake" (Broadcast.try_receive s = None);
-  List.iter (Broadcast.send t) [ 2; 3; 4 ];
-  Hand.settle ();
-  ints "in order" [ 1; 2; 3 ] (List.map Hand.result tasks);
-  ints "what is left" [ 4 ] (rest s);
-  ints "the other has all" [ 1; 2; 3; 4 ] (rest other)
-
 let close () =
   let t = Broadcast.create () in
   let a = Broadcast.subscribe t and b = Broadcast.subscribe t in
@@ -110,23 +98,6 @@ let keeps n = Broadcast.create ~limit:(Drop_oldest n) ()
 let lagged what n f =
   raises (Printf.sprintf "%s: %d missed" what n) (Broadcast.Lagged n) f
 
-let drops_the_oldest () =
-  let t = keeps 3 in
-  let a = Broadcast.subscribe t and b = Broadcast.subscribe t in
-  List.iter (Broadcast.send t) [ 1; 2; 3 ];
-  int "a" 1 (Broadcast.receive a);
-  List.iter (Broadcast.send t) [ 4; 5 ];
-  lagged "a" 1 (fun () -> Broadcast.receive a);
-  ints "a continues" [ 3; 4; 5 ] (rest a);
-  lagged "b" 2 (fun () -> Broadcast.try_receive b);
-  int "b continues" 3 (Broadcast.receive b);
-  List.iter (Broadcast.send t) [ 6; 7; 8; 9 ];
-  lagged "again" 3 (fun () -> Event.sync (Broadcast.receive_evt b));
-  ints "from then on" [ 7; 8; 9 ] (Broadcast.drain b);
-  lagged "a was at the end" 1 (fun () -> Broadcast.drain a);
-  ints "drain" [ 7; 8; 9 ] (Broadcast.drain a);
-  ints "a late one" [] (rest (Broadcast.subscribe t))
-
 (* A subscription counts all missed values when it reads. *)
 let told_when_it_looks () =
   let t = keeps 1 in
@@ -164,40 +135,16 @@ let limits () =
   raises "no value"
     (Invalid_argument
        "Broadcast.create: the limit is Drop_oldest 0, but must be at least 1")
-    (fun () -> keeps 0)
+    (fun () -> keeps 0);
+  raises "no place"
+    (Invalid_argument
+       "Broadcast.create: the limit is Wait 0, but must be at least 1")
+    (fun () -> Broadcast.create ~limit:(Wait 0) ())
 
 (* --- Senders that wait -------------------------------------------------------- *)
 
 let holds n = Broadcast.create ~limit:(Wait n) ()
 let sender t v = Hand.start (fun () -> Broadcast.send t v)
-let senders t n = int "senders" n (Broadcast.senders t)
-
-let holds_back () =
-  let t = holds 2 in
-  Broadcast.send t 0;
-  let a = Broadcast.subscribe t and b = Broadcast.subscribe t in
-  List.iter (Broadcast.send t) [ 1; 2 ];
-  no "it is full" (Broadcast.try_send t 9);
-  yes "polled" (Event.poll (Broadcast.send_evt t 9) = None);
-  let tasks = List.map (sender t) [ 3; 4; 5 ] in
-  senders t 3;
-  ints "a" [ 1; 2 ] (rest a);
-  senders t 3;
-  int "the slowest one" 1 (Broadcast.receive b);
-  senders t 2;
-  yes "cancel" (Hand.cancel (List.nth tasks 1));
-  ints "b drains" [ 2; 3 ] (Broadcast.drain b);
-  Hand.settle ();
-  senders t 0;
-  Hand.result (List.nth tasks 0);
-  raises "cancelled" Hand.Cancelled (fun () -> Hand.result (List.nth tasks 1));
-  Hand.result (List.nth tasks 2);
-  ints "a, the rest" [ 3; 5 ] (rest a);
-  ints "b, the rest" [ 5 ] (rest b);
-  yes "there is room" (Broadcast.try_send t 6);
-  Event.sync (Broadcast.send_evt t 7);
-  no "there is none" (Broadcast.try_send t 8);
-  ints "a late one" [] (rest (Broadcast.subscribe t))
 
 let nobody_listens () =
   let t = holds 1 in
@@ -206,27 +153,6 @@ let nobody_listens () =
   yes "room" (Broadcast.try_send t 10);
   no "none" (Broadcast.try_send t 11);
   ints "from then on" [ 10 ] (rest s)
-
-let ends () =
-  let t = holds 2 in
-  let a = Broadcast.subscribe t and b = Broadcast.subscribe t in
-  List.iter (Broadcast.send t) [ 1; 2 ];
-  ints "a" [ 1; 2 ] (rest a);
-  let tasks = List.init 2 (fun _ -> receiver a) and task = sender t 3 in
-  Broadcast.unsubscribe b;
-  Broadcast.unsubscribe b;
-  Hand.settle ();
-  Hand.result task;
-  int "one was served" 3 (Hand.result (List.hd tasks));
-  raises "nothing" Broadcast.Closed (fun () -> Broadcast.receive b);
-  yes "at its end" (Broadcast.next b = None);
-  ints "drained" [] (Broadcast.drain b);
-  Broadcast.unsubscribe a;
-  Hand.settle ();
-  waiting a 0;
-  raises "it waited" Broadcast.Closed (fun () -> Hand.result (List.nth tasks 1));
-  Broadcast.send_seq t (Seq.init 10 Fun.id);
-  no "open" (Broadcast.is_closed t)
 
 let ends_without_limit () =
   let ended t =
@@ -259,29 +185,6 @@ let brackets () =
           in_it s;
           raise Exit));
   Broadcast.send_seq t (Seq.init 10 Fun.id)
-
-let closed_while_senders_wait () =
-  let t = holds 1 in
-  let s = Broadcast.subscribe t in
-  Broadcast.send t 1;
-  let tasks = List.map (sender t) [ 2; 3 ] in
-  Broadcast.close t;
-  Broadcast.close t;
-  Hand.settle ();
-  let closed task =
-    raises "it waited" Broadcast.Closed (fun () -> Hand.result task)
-  in
-  List.iter closed tasks;
-  raises "send" Broadcast.Closed (fun () -> Broadcast.send t 4);
-  raises "try_send" Broadcast.Closed (fun () -> Broadcast.try_send t 4);
-  raises "send_evt" Broadcast.Closed (fun () ->
-      Event.sync (Broadcast.send_evt t 4));
-  ints "the sent values, and the end" [ 1; -1 ] (rest s);
-  Broadcast.unsubscribe s;
-  raises "no limit"
-    (Invalid_argument
-       "Broadcast.create: the limit is Wait 0, but must be at least 1")
-    (fun () -> holds 0)
 
 (* A signal handler may close while a waiting sender is resumed. Here, the sender's resumer
    does it. *)
@@ -444,14 +347,12 @@ let () =
         [
           test "every subscriber sees all, in order" everyone_sees_all;
           test "waiters are woken in order" waiting_in_order;
-          test "tasks that share a subscription" one_subscription;
           test "all of a subscription are cancelled" all_cancelled;
           test "close: in each state" close;
           test "send in a finaliser" in_a_finaliser;
         ] );
       ( "a limit",
         [
-          test "drops the oldest values" drops_the_oldest;
           test "counts all missed values at once" told_when_it_looks;
           test "tasks that wait" waiters_miss_nothing;
           test "to the end" to_the_end;
@@ -460,12 +361,9 @@ let () =
         ] );
       ( "senders that wait",
         [
-          test "for the slowest subscription" holds_back;
           test "without subscriptions" nobody_listens;
-          test "a subscription ends" ends;
           test "so it does without a limit" ends_without_limit;
           test "with_subscription" brackets;
-          test "close" closed_while_senders_wait;
           test "close while a sender is resumed" closed_while_moving;
         ] );
       ( "memory",

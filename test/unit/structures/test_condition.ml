@@ -20,46 +20,7 @@ let waiter ?(say = ignore) ?(name = "") (c, m) =
       locked m;
       Mutex.unlock m)
 
-let named cm say = List.map (fun name -> waiter cm ~say ~name)
-
 (* --- Signals -------------------------------------------------------------- *)
-
-let all_at_once () =
-  traced [ "unlocked"; "a"; "b"; "c" ] @@ fun say ->
-  let ((c, m) as cm) = create () in
-  let tasks = named cm say [ "a"; "b"; "c" ] in
-  Mutex.lock m;
-  Condition.broadcast c;
-  waiting c 0;
-  Hand.settle ();
-  int "all wait for the mutex" 3 (Mutex.waiters m);
-  say "unlocked";
-  Mutex.unlock m;
-  Hand.settle ();
-  List.iter Hand.result tasks;
-  free m
-
-let not_remembered () =
-  let ((c, _) as cm) = create () in
-  Condition.signal c;
-  Condition.broadcast c;
-  let task = waiter cm in
-  yes "it waits" (Hand.waits task);
-  waiting c 1
-
-(* Neither the mutex nor a signal for another task may wake it. *)
-let not_spurious () =
-  let ((c, m) as cm) = create () in
-  let a = waiter cm in
-  let b = waiter cm in
-  Condition.signal c;
-  Mutex.protect m ignore;
-  Hand.settle ();
-  Hand.result a;
-  Mutex.protect m ignore;
-  Hand.settle ();
-  yes "the other waits" (Hand.waits b);
-  waiting c 1
 
 (* A task that gets the mutex from [wait] must find the waiter in the queue. *)
 let not_missed () =
@@ -278,9 +239,6 @@ let () =
     [
       ( "signals",
         [
-          test "broadcast wakes all, which wait for the mutex" all_at_once;
-          test "without waiters they are not remembered" not_remembered;
-          test "nothing else wakes" not_spurious;
           test "none is missed" not_missed;
           test "each wakes one, even after others have spun" one_by_one;
           test "a task that spins unlocks first" spins_first;

@@ -8,57 +8,8 @@ let[@inline never] culprit () = if true then raise Boom
 let waiting t n = int "waiters" n (Mvar.waiters t)
 let content t = Mvar.try_take t
 let taker t = Hand.start (fun () -> Mvar.take t)
-let reader t = Hand.start (fun () -> Mvar.read t)
-let swapper t v = Hand.start (fun () -> Mvar.swap t v)
 let putter t v = Hand.start (fun () -> Mvar.put t v)
 let option what = Alcotest.(check (option int)) what
-
-let without_waiting () =
-  let t = Mvar.create_empty () in
-  yes "empty" (Mvar.is_empty t);
-  option "nothing" None (content t);
-  yes "put into the empty box" (Mvar.try_put t 1);
-  no "put into the full box" (Mvar.try_put t 2);
-  no "full" (Mvar.is_empty t);
-  int "read" 1 (Mvar.read t);
-  int "swap" 1 (Mvar.swap t 3);
-  int "modify" 30 (Mvar.modify t (fun v -> (v + 1, 10 * v)));
-  int "take" 4 (Mvar.take t);
-  Mvar.put t 5;
-  option "try_take" (Some 5) (content t);
-  option "create" (Some 6) (content (Mvar.create 6))
-
-let readers_and_takers () =
-  let t = Mvar.create_empty () in
-  let r1 = reader t in
-  let r2 = reader t in
-  let taker = taker t in
-  let r3 = reader t in
-  Mvar.put t 1;
-  Hand.settle ();
-  int "first reader" 1 (Hand.result r1);
-  int "second reader" 1 (Hand.result r2);
-  int "taker" 1 (Hand.result taker);
-  yes "the reader behind the taker waits" (Hand.waits r3);
-  waiting t 1;
-  Mvar.put t 2;
-  Hand.settle ();
-  int "third reader" 2 (Hand.result r3);
-  option "a read leaves the value" (Some 2) (content t)
-
-let swap () =
-  let t = Mvar.create 1 in
-  let other = putter t 9 in
-  int "old" 1 (Mvar.swap t 2);
-  yes "no put comes between" (Hand.waits other);
-  int "new" 2 (Mvar.take t);
-  option "then the putter" (Some 9) (content t);
-  let task = swapper t 4 in
-  let next = taker t in
-  Mvar.put t 3;
-  Hand.settle ();
-  int "swapped" 3 (Hand.result task);
-  int "handed on" 4 (Hand.result next)
 
 let modify_holds () =
   let t = Mvar.create 1 and gate = Promise.create () in
@@ -74,6 +25,7 @@ let modify_holds () =
   yes "empty for tasks that only try" (Mvar.is_empty t);
   no "try_put" (Mvar.try_put t 8);
   option "try_take" None (content t);
+  option "try_read" None (Mvar.try_read t);
   Promise.fill gate ();
   Hand.settle ();
   Alcotest.(check string) "result" "done" (Hand.result task);
@@ -132,31 +84,6 @@ let cancelled_while_held () =
   Hand.result holder;
   option "the value" (Some 1) (content t)
 
-(* These operations never wait, don't overtake waiters, and treat a held box as an empty
-   one. *)
-let trying () =
-  let t = Mvar.create_empty () in
-  option "nothing to take" None (Mvar.try_take t);
-  option "nothing to read" None (Mvar.try_read t);
-  Mvar.put t 1;
-  let next = putter t 2 in
-  option "what is there" (Some 1) (Mvar.try_read t);
-  waiting t 1;
-  option "and stays" (Some 1) (Mvar.try_take t);
-  Hand.settle ();
-  Hand.result next;
-  option "what waited" (Some 2) (in_domain (fun () -> Mvar.try_read t));
-  Mvar.modify t (fun v ->
-      option "held: nothing to read" None (Mvar.try_read t);
-      option "held: nothing to take" None (Mvar.try_take t);
-      (v, ()));
-  let reader = taker t in
-  int "taken" 2 (Hand.result reader);
-  let gone = taker t in
-  Hand.unwind gone;
-  option "empty" None (Mvar.try_take t);
-  waiting t 0
-
 let between_domains () =
   let n = 2000 in
   let t = Mvar.create_empty () in
@@ -180,14 +107,10 @@ let () =
     [
       ( "operations",
         [
-          test "operations that need not wait" without_waiting;
-          test "readers and takers share one line" readers_and_takers;
-          test "nothing comes between the halves of swap" swap;
           test "modify holds the box" modify_holds;
           test "modify restores the value if its function raises" modify_raises;
           test "modify cancelled in its function restores" modify_cancelled;
           test "cancelled while the box is held" cancelled_while_held;
-          test "try_take and try_read" trying;
           test "threads and domains exchange 4,000 values" between_domains;
         ] );
     ]

@@ -17,86 +17,9 @@ let writer t say name =
       Rwlock.write_lock t;
       say name)
 
-(* Starts readers and writers in the order of names such as "r1 w1 r2". *)
-let come t say names =
-  let come name =
-    if name.[0] = 'r' then reader t say name else writer t say name
-  in
-  List.map come (String.split_on_char ' ' names)
-
-(* Serves all tasks, and reports each unlock. *)
-let unlock_all t say =
-  let unlock_one () =
-    match Rwlock.write_unlock t with
-    | () -> true
-    | exception Sys_error _ -> (
-        match Rwlock.read_unlock t with
-        | () -> true
-        | exception Sys_error _ -> false)
-  in
-  while unlock_one () do
-    say "unlock";
-    Hand.settle ()
-  done;
-  waiting t 0
-
-let order ?prefer names expected () =
-  traced (String.split_on_char ' ' expected) @@ fun say ->
-  let t = Rwlock.create ?prefer () in
-  Rwlock.write_lock t;
-  let tasks = come t say names in
-  waiting t (List.length tasks);
-  unlock_all t say;
-  List.iter Hand.result tasks
-
 let writers_first = `Writers
 
 (* --- Which tasks may enter ------------------------------------------------ *)
-
-let sharing ?prefer () =
-  let t = Rwlock.create ?prefer () in
-  Rwlock.read_lock t;
-  yes "two read" (Rwlock.try_read_lock t);
-  no "no task writes" (Rwlock.try_write_lock t);
-  Rwlock.read_unlock t;
-  no "one still reads" (Rwlock.try_write_lock t);
-  Rwlock.read_unlock t;
-  yes "one writes" (Rwlock.try_write_lock t);
-  no "no other task writes" (Rwlock.try_write_lock t);
-  no "no task reads" (Rwlock.try_read_lock t);
-  Rwlock.write_unlock t;
-  yes "free" (Rwlock.try_read_lock t)
-
-(* A reader behind a waiting writer must not enter, even if it only tries. *)
-let behind_a_writer ?prefer () =
-  let t = Rwlock.create ?prefer () in
-  Rwlock.read_lock t;
-  let w = Hand.start (fun () -> Rwlock.write_lock t) in
-  no "try" (Rwlock.try_read_lock t);
-  no "poll" (Event.poll (Rwlock.read_lock_evt t) <> None);
-  let r = Hand.start (fun () -> Rwlock.read_lock t) in
-  waiting t 2;
-  Rwlock.read_unlock t;
-  no "the writer has it before it runs" (Rwlock.try_read_lock t);
-  Hand.settle ();
-  Hand.result w;
-  yes "the reader waits" (Hand.waits r);
-  Rwlock.write_unlock t;
-  Hand.settle ();
-  Hand.result r;
-  yes "they share" (Rwlock.try_read_lock t)
-
-(* With [`Writers], a writer that comes late still precedes the readers. The readers enter
-   when no writer is left. *)
-let late_writer ?prefer expected () =
-  traced (String.split_on_char ' ' expected) @@ fun say ->
-  let t = Rwlock.create ?prefer () in
-  Rwlock.write_lock t;
-  let _early = come t say "w1 r1 r2" in
-  Rwlock.write_unlock t;
-  Hand.settle ();
-  let _late = come t say "w2" in
-  unlock_all t say
 
 (* While the lock is handed to a reader, another task unlocks it, which doesn't hold it. Then the
    reader refuses, so it is given back twice. *)
@@ -117,6 +40,35 @@ let unlocked_twice () =
   Rwlock.write_unlock t;
   yes "free for a reader" (Rwlock.try_read_lock t);
   Rwlock.read_unlock t
+
+(* The writer's alternative is withdrawn when another one is chosen. *)
+let writer_chooses_otherwise ?prefer () =
+  let t = Rwlock.create ?prefer () in
+  Rwlock.read_lock t;
+  let box = Mvar.create_empty () in
+  let select = [ Rwlock.write_lock_evt t; Mvar.take_evt box ] in
+  let chooser = Hand.start (fun () -> Event.select select) in
+  let r = Hand.start (fun () -> Event.sync (Rwlock.read_lock_evt t)) in
+  waiting t 2;
+  Mvar.put box ();
+  Hand.settle ();
+  Hand.result chooser;
+  Hand.result r;
+  waiting t 0;
+  let choose = [ Rwlock.read_lock_evt t; Mvar.take_evt box ] in
+  Event.select choose;
+  int "nothing else was taken" 0 (Mvar.waiters box);
+  for _ = 1 to 3 do
+    Rwlock.read_unlock t
+  done;
+  yes "free" (Rwlock.try_write_lock t);
+  let reader = Hand.start (fun () -> Event.select choose) in
+  Mvar.put box ();
+  Rwlock.write_unlock t;
+  yes "no task reads" (Rwlock.try_write_lock t);
+  Hand.settle ();
+  Hand.result reader;
+  Rwlock.write_unlock t
 
 let misuse () =
   let t = Rwlock.create () in
@@ -168,20 +120,6 @@ let within () =
   no "passed on" (Rwlock.try_write_lock t);
   Hand.unwind r;
   free ()
-
-(* All readers in front of the first writer enter. With [`Writers], none does while a writer
-   waits. *)
-let downgrade ?prefer names expected () =
-  traced (String.split_on_char ' ' expected) @@ fun say ->
-  let t = Rwlock.create ?prefer () in
-  Rwlock.write_lock t;
-  let tasks = if names = "" then [] else come t say names in
-  say "downgrade";
-  Rwlock.downgrade t;
-  Hand.settle ();
-  unlock_all t say;
-  List.iter Hand.result tasks;
-  yes "free" (Rwlock.try_write_lock t)
 
 let downgraded () =
   let t = Rwlock.create () in
@@ -334,43 +272,15 @@ let as_a_lock kind make =
 let () =
   run "Rwlock"
     [
-      ( "order",
-        [
-          test "fair: the order of arrival, readers together"
-            (order "r1 r2 w1 r3 w2 w3 r4 r5"
-               "unlock r1 r2 unlock unlock w1 unlock r3 unlock w2 unlock w3 \
-                unlock r4 r5 unlock unlock");
-          test "writers first, then all readers together"
-            (order ~prefer:writers_first "r1 r2 w1 r3 w2 w3 r4 r5"
-               "unlock w1 unlock w2 unlock w3 unlock r1 r2 r3 r4 r5 unlock \
-                unlock unlock unlock unlock");
-          test "fair: a late writer is last"
-            (late_writer "w1 unlock r1 r2 unlock unlock w2 unlock");
-          test "writers first: a late writer is before the readers"
-            (late_writer ~prefer:writers_first
-               "w1 unlock w2 unlock r1 r2 unlock unlock");
-        ] );
+      ("order", []);
       ( "operations",
         [
-          test "many read, one writes" sharing;
-          test "writers first: the same" (sharing ~prefer:writers_first);
-          test "behind a writer that waits" behind_a_writer;
-          test "writers first: the same" (behind_a_writer ~prefer:writers_first);
+          test "a writer chooses otherwise" writer_chooses_otherwise;
+          test "writers first: the same"
+            (writer_chooses_otherwise ~prefer:writers_first);
           test "unlock a lock that is not held" misuse;
           test "unlock a lock that is handed to another task" unlocked_twice;
           test "read and write" within;
-          test "downgrade: no task waits" (downgrade "" "downgrade unlock");
-          test "downgrade: readers up to a writer come in"
-            (downgrade "r1 r2 w1 r3"
-               "downgrade r1 r2 unlock unlock unlock w1 unlock r3 unlock");
-          test "downgrade: a writer is first"
-            (downgrade "w1 r1" "downgrade unlock w1 unlock r1 unlock");
-          test "downgrade: writers first"
-            (downgrade ~prefer:writers_first "r1 w1 r2"
-               "downgrade unlock w1 unlock r1 r2 unlock unlock");
-          test "downgrade: writers first, but there is none"
-            (downgrade ~prefer:writers_first "r1 r2"
-               "downgrade r1 r2 unlock unlock unlock");
           test "downgrade a writer only" downgraded;
           test "downgrade in the function of write" downgraded_in_write;
           test "downgrade passes over cancelled tasks"
@@ -380,8 +290,6 @@ let () =
           test "writers first: the same" (exclusion ~prefer:writers_first);
         ] );
       Outside.suite no_effect;
-      Rwlock_cancel.suite;
-      Rwlock_cancel.presence;
       as_a_lock "fair" lock;
       as_a_lock "writers first" (lock ~prefer:writers_first);
     ]

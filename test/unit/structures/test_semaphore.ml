@@ -17,54 +17,6 @@ let misuse () =
   Counting.release t;
   int "the last one" max_int (Counting.get_value t)
 
-let counts () =
-  let t = Counting.make 2 in
-  int "new" 2 (Counting.get_value t);
-  Counting.acquire t;
-  yes "the second" (Counting.try_acquire t);
-  no "no third" (Counting.try_acquire t);
-  int "none" 0 (Counting.get_value t);
-  List.iter (fun () -> Counting.release t) [ (); (); () ];
-  int "more than at first" 3 (Counting.get_value t);
-  no "made of none" (Counting.try_acquire (Counting.make 0))
-
-let permits_pass_on () =
-  traced [ "two released"; "a"; "b"; "c" ] @@ fun say ->
-  let t = Counting.make 0 in
-  let wait name =
-    Hand.start (fun () ->
-        Counting.acquire t;
-        say name)
-  in
-  let _tasks = List.map wait [ "a"; "b"; "c" ] in
-  Counting.release t;
-  Counting.release t;
-  int "no other task gets them" 0 (Counting.get_value t);
-  no "nor tries" (Counting.try_acquire t);
-  int "waiters" 1 (Counting.waiters t);
-  say "two released";
-  Hand.settle ();
-  Counting.release t;
-  Hand.settle ();
-  Counting.release t;
-  int "no task waits" 1 (Counting.get_value t)
-
-(* No permit may be lost, whether the tasks that are offered one accept or refuse it. *)
-let permits_are_kept () =
-  let t = Counting.make 0 in
-  let wait () = Hand.start (fun () -> Counting.acquire t) in
-  let tasks = List.init 100 (fun _ -> wait ()) in
-  List.iteri (fun i task -> if i mod 2 = 0 then ignore (Hand.cancel task)) tasks;
-  for _ = 1 to 70 do
-    Counting.release t
-  done;
-  Hand.settle ();
-  List.iteri
-    (fun i task -> if i mod 2 = 0 then Hand.unwound task else Hand.result task)
-    tasks;
-  int "cancelled tasks took none" 20 (Counting.get_value t);
-  int "waiters" 0 (Counting.waiters t)
-
 (* --- Several at once ------------------------------------------------------------- *)
 
 let misuse_of_several () =
@@ -112,69 +64,6 @@ let several () =
   int "released" 5 (Counting.get_value t);
   yes "an event" (Event.poll (Counting.acquire_n_evt t 5) = Some ());
   yes "no more" (Event.poll (Counting.acquire_n_evt t 1) = None)
-
-let acquires t say (name, n) =
-  Hand.start (fun () ->
-      Counting.acquire_n t n;
-      say name)
-
-(* The first waiter needs many permits. There are enough for the waiters behind it, but they
-   must not overtake. *)
-let large_first () =
-  traced [ "two"; "large"; "three"; "small"; "none"; "one" ] @@ fun say ->
-  let t = Counting.make 2 in
-  let tasks =
-    List.map (acquires t say) [ ("large", 3); ("small", 1); ("none", 0) ]
-  in
-  let one =
-    Hand.start (fun () ->
-        Counting.acquire t;
-        say "one")
-  in
-  no "one doesn't overtake" (Counting.try_acquire t);
-  no "nor two" (Counting.try_acquire_n t 2);
-  no "nor none" (Counting.try_acquire_n t 0);
-  int "waiters" 4 (Counting.waiters t);
-  say "two";
-  Counting.release t;
-  int "the large one has them" 0 (Counting.get_value t);
-  Hand.settle ();
-  say "three";
-  Counting.release_n t 3;
-  Hand.settle ();
-  List.iter Hand.result tasks;
-  Hand.result one;
-  int "one left" 1 (Counting.get_value t)
-
-(* When a cancelled waiter is unwound, the waiters behind it are served. *)
-let large_cancelled () =
-  let t = Counting.make 3 in
-  let large = acquires t ignore ("large", 5) in
-  let two = acquires t ignore ("two", 2)
-  and one = acquires t ignore ("one", 1) in
-  let many = acquires t ignore ("many", 2) in
-  int "no task is served" 3 (Counting.get_value t);
-  Hand.unwind large;
-  Hand.settle ();
-  Hand.result two;
-  Hand.result one;
-  int "they have all" 0 (Counting.get_value t);
-  int "the last one waits" 1 (Counting.waiters t);
-  Counting.release_n t 2;
-  Hand.settle ();
-  Hand.result many
-
-(* A cancelled waiter that isn't unwound refuses, so the release must serve the next one. *)
-let large_refuses () =
-  let t = Counting.make 0 in
-  let large = acquires t ignore ("large", 4) in
-  let small = acquires t ignore ("small", 3) in
-  ignore (Hand.cancel large);
-  Counting.release_n t 4;
-  Hand.settle ();
-  Hand.unwound large;
-  Hand.result small;
-  int "the rest is free" 1 (Counting.get_value t)
 
 (* Each task needs two of three permits. If it took them one after the other, two tasks
    could hold one each and block forever. *)
@@ -226,23 +115,6 @@ let limit () =
   yes "never more than 3" (Atomic.get most <= 3);
   yes "more than one" (Atomic.get most > 1);
   int "all are back" 3 (Counting.get_value t)
-
-let binary () =
-  let t = Binary.make false in
-  no "none" (Binary.try_acquire t);
-  Binary.release t;
-  Binary.release t;
-  Binary.acquire t;
-  no "two releases are one permit" (Binary.try_acquire t);
-  let a = Hand.start (fun () -> Binary.acquire t) in
-  let b = Hand.start (fun () -> Binary.acquire t) in
-  Binary.release t;
-  Binary.release t;
-  Hand.settle ();
-  Hand.result a;
-  Hand.result b;
-  no "each passed on" (Binary.try_acquire t);
-  yes "available" (Binary.try_acquire (Binary.make true))
 
 let no_effect () =
   let t = Counting.make 1 in
@@ -344,17 +216,10 @@ let () =
       ( "operations",
         [
           test "misuse" misuse;
-          test "permits are counted" counts;
-          test "a released permit passes on" permits_pass_on;
-          test "no permit is lost" permits_are_kept;
           test "no more tasks than permits" limit;
           test "several: misuse" misuse_of_several;
           test "several at once" several;
-          test "a large request is not overtaken" large_first;
-          test "a large request is cancelled" large_cancelled;
-          test "a large request refuses" large_refuses;
           test "two of three, repeatedly" two_of_three;
-          test "binary" binary;
           test "with_permit" with_permit;
         ] );
       Outside.suite no_effect;

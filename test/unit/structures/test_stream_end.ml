@@ -1,60 +1,10 @@
-(* Closing a stream in every state, and operations where there is no scheduler. *)
+(* Operations where there is no scheduler. *)
 
 open Concord
 open Concord_test_support
 open Check
 
 let ints what = Alcotest.(check (list int)) what
-let closed what f = raises what Stream.Closed f
-
-let of_list capacity items =
-  let t = Stream.create capacity in
-  List.iter (Stream.add t) items;
-  t
-
-(* Applies every operation to a closed stream. None may have an effect. *)
-let ended t =
-  yes "closed" (Stream.is_closed t);
-  closed "try_add" (fun () -> Stream.try_add t 0);
-  closed "add" (fun () -> Stream.add t 0);
-  closed "add_evt" (fun () -> Event.sync (Stream.add_evt t 0));
-  closed "poll add_evt" (fun () -> Event.poll (Stream.add_evt t 0));
-  closed "try_take" (fun () -> Stream.try_take t);
-  yes "take_nonblocking" (Stream.take_nonblocking t = None);
-  closed "take" (fun () -> Stream.take t);
-  closed "take_evt" (fun () -> Event.sync (Stream.take_evt t));
-  yes "take_nonblocking" (Stream.take_nonblocking t = None);
-  ints "drain" [] (Stream.drain t);
-  int "length" 0 (Stream.length t);
-  int "waiters" 0 (Stream.waiters t);
-  Stream.close t;
-  yes "closed again" (Stream.is_closed t)
-
-let empty () =
-  let t = Stream.create 2 in
-  Stream.close t;
-  ended t
-
-let with_items () =
-  let t = of_list 5 [ 1; 2; 3; 4; 5 ] in
-  Stream.close t;
-  yes "closed" (Stream.is_closed t);
-  closed "add" (fun () -> Stream.add t 6);
-  int "length" 5 (Stream.length t);
-  int "take" 1 (Stream.take t);
-  yes "try_take" (Stream.try_take t = Some 2);
-  yes "take_nonblocking" (Stream.take_nonblocking t = Some 3);
-  yes "poll" (Event.poll (Stream.take_evt t) = Some 4);
-  closed "add, even if there is room" (fun () -> Stream.try_add t 6);
-  int "the last one" 5 (Stream.take t);
-  ended t;
-  let t = of_list 3 [ 1; 2; 3 ] in
-  Stream.close t;
-  ints "drain" [ 1; 2; 3 ] (Stream.drain t);
-  ended t
-
-(* --- Anywhere ------------------------------------------------------------- *)
-
 let sum = ref 0
 
 let nonblocking t =
@@ -125,12 +75,8 @@ let between_plain_threads () =
   ints "items" [ 1; 2; 3; 4 ] taken
 
 let () =
-  run "Stream: the end"
+  run "Stream: anywhere"
     [
-      ( "closed",
-        [
-          test "empty" empty; test "with items: they are taken first" with_items;
-        ] );
       ( "anywhere",
         [
           test "in a finaliser" in_a_finaliser;

@@ -3,36 +3,16 @@ open Concord_test_support
 open Check
 
 let adds t v = Hand.start (fun () -> Work_queue.add t v)
-let takes t = Hand.start (fun () -> Work_queue.take t)
 
 let holds what expected t =
   int (what ^ ": length") (List.length expected) (Work_queue.length t);
   strings what expected (Work_queue.drain t)
-
-let added t = List.map (Work_queue.add t)
 
 let misuse () =
   raises "capacity"
     (Invalid_argument
        "Work_queue.create: the capacity is 0, but must be at least 1")
     (fun () -> Work_queue.create 0)
-
-let withdrawn () =
-  let t = Work_queue.create 4 in
-  match added t [ "a"; "b"; "c"; "d" ] with
-  | [ a; b; c; d ] ->
-      yes "full" (Work_queue.try_add t "e" = None);
-      yes "b" (Work_queue.withdraw b);
-      no "again" (Work_queue.withdraw b);
-      int "length" 3 (Work_queue.length t);
-      yes "there is room" (Work_queue.try_add t "e" <> None);
-      Alcotest.(check string) "the first one" "a" (Work_queue.take t);
-      no "it was taken" (Work_queue.withdraw a);
-      yes "c" (Work_queue.withdraw c);
-      yes "the last but one" (Work_queue.withdraw d);
-      holds "in the end" [ "e" ] t;
-      no "it was drained" (Work_queue.withdraw b)
-  | _ -> assert false (* there are as many tickets as items *)
 
 (* A ticket belongs to one queue. *)
 let tickets () =
@@ -44,80 +24,6 @@ let tickets () =
   no "the next one stays" (Work_queue.withdraw ticket);
   holds "it is there" [ "c" ] t
 
-(* An item that a waiting taker got at once counts as taken. *)
-let given_to_taker () =
-  let t = Work_queue.create 1 in
-  let task = takes t in
-  let ticket = Work_queue.add t 1 in
-  int "it is not kept" 0 (Work_queue.length t);
-  no "taken" (Work_queue.withdraw ticket);
-  Hand.settle ();
-  int "the taker" 1 (Hand.result task)
-
-let room_is_free () =
-  let t = Work_queue.create 1 in
-  let first = Work_queue.add t "a" in
-  let b = adds t "b" in
-  let c = adds t "c" in
-  int "two wait" 2 (Work_queue.waiters t);
-  yes "withdrawn" (Work_queue.withdraw first);
-  int "one waits" 1 (Work_queue.waiters t);
-  yes "no task overtakes" (Work_queue.try_add t "d" = None);
-  Hand.settle ();
-  let b = Hand.result b in
-  yes "b is in" (Work_queue.withdraw b);
-  Hand.settle ();
-  ignore (Hand.result c : _ Work_queue.ticket);
-  holds "then" [ "c" ] t
-
-(* The task's item has been added, and then the task is cancelled before it runs. *)
-let cancelled () =
-  let t = Work_queue.create 1 in
-  let first = Work_queue.add t "a" in
-  let b = adds t "b" in
-  let c = adds t "c" in
-  Hand.unwind b;
-  int "one waits" 1 (Work_queue.waiters t);
-  yes "withdrawn" (Work_queue.withdraw first);
-  no "too late" (Hand.cancel c);
-  Hand.settle ();
-  ignore (Hand.result c : _ Work_queue.ticket);
-  holds "in the end" [ "c" ] t;
-  yes "the place is free" (Work_queue.try_add t "d" <> None)
-
-let drained () =
-  let t = Work_queue.create 2 in
-  let _ = added t [ 1; 2 ] in
-  let tasks = List.map (adds t) [ 3; 4; 5 ] in
-  Alcotest.(check (list int)) "all" [ 1; 2 ] (Work_queue.drain t);
-  int "one waits" 1 (Work_queue.waiters t);
-  Alcotest.(check (list int)) "the waiters' items" [ 3; 4 ] (Work_queue.drain t);
-  Alcotest.(check (list int)) "the last" [ 5 ] (Work_queue.drain t);
-  Hand.settle ();
-  List.iter (fun t -> ignore (Hand.result t : _ Work_queue.ticket)) tasks
-
-let closing () =
-  let t = Work_queue.create 1 in
-  let first = Work_queue.add t "a" in
-  let waits = adds t "b" in
-  Work_queue.close t;
-  Work_queue.close t;
-  yes "closed" (Work_queue.is_closed t);
-  Hand.settle ();
-  raises "the waiter" Work_queue.Closed (fun () -> Hand.result waits);
-  raises "a newcomer" Stream.Closed (fun () -> Work_queue.add t "c");
-  raises "a task that only tries" Stream.Closed (fun () ->
-      Work_queue.try_add t "c");
-  int "it is there" 1 (Work_queue.length t);
-  yes "withdrawn" (Work_queue.withdraw first);
-  raises "the end" Work_queue.Closed (fun () -> Work_queue.take t);
-  yes "no more" (Work_queue.next t = None);
-  let t = Work_queue.create 1 in
-  let task = takes t in
-  Work_queue.close t;
-  Hand.settle ();
-  raises "a taker" Work_queue.Closed (fun () -> Hand.result task)
-
 (* The task's item has been added, and then the queue is closed before the task runs. *)
 let closed_before_its_turn () =
   let t = Work_queue.create 1 in
@@ -128,7 +34,8 @@ let closed_before_its_turn () =
   int "it is in" 1 (Work_queue.length t);
   Hand.settle ();
   yes "it is withdrawn" (Work_queue.withdraw (Hand.result b));
-  raises "the end" Work_queue.Closed (fun () -> Work_queue.take t)
+  raises "the end" Work_queue.Closed (fun () -> Work_queue.take t);
+  yes "no more" (Work_queue.next t = None)
 
 let events () =
   let t = Work_queue.create 1 in
@@ -210,13 +117,7 @@ let () =
       ( "operations",
         [
           test "misuse" misuse;
-          test "withdrawn" withdrawn;
           test "tickets" tickets;
-          test "given to a taker" given_to_taker;
-          test "the room is free" room_is_free;
-          test "cancelled" cancelled;
-          test "drained" drained;
-          test "closing" closing;
           test "closed before it runs" closed_before_its_turn;
           test "events" events;
           test "the item is released" collected;
