@@ -8,15 +8,12 @@ let suspensions = ref 0
 let callbacks =
   Eio_runtime_events.add_callbacks
     (fun _ring _time -> function
-      | `Suspend_fiber "Concord" -> incr suspensions
-      | _ -> ())
+      | `Suspend_fiber "Concord" -> incr suspensions | _ -> ())
     (Runtime_events.Callbacks.create ())
 
 (* The number of suspensions during [f]. *)
 let counted cursor f =
-  let read () =
-    ignore (Runtime_events.read_poll cursor callbacks None : int)
-  in
+  let read () = ignore (Runtime_events.read_poll cursor callbacks None : int) in
   read ();
   suspensions := 0;
   f ();
