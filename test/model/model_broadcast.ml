@@ -1,3 +1,6 @@
+(* Broadcasts. The scenarios below are those of values that come back, of several subscriptions,
+   of those that begin and end, and of limits. *)
+
 open Actor
 
 let sent = ref []
@@ -28,9 +31,6 @@ let or_missed s f =
 
 let receive name s =
   make name (fun () -> or_missed s (fun () -> got s (Broadcast.receive s)))
-
-let sync_receive name s =
-  make name (fun () -> got s (Event.sync (Broadcast.receive_evt s)))
 
 let receive_twice name s =
   let receive () = or_missed s (fun () -> got s (Broadcast.receive s)) in
@@ -128,25 +128,32 @@ let rec announced link =
 let show vs = "[" ^ String.concat " " (List.map string_of_int vs) ^ "]"
 let sorted = List.sort Int.compare
 
+(* The next value of a subscription at rest, and how many tasks wait through it. If one waits,
+   the subscription is announced exactly once. *)
+let subscription_at_rest ~announced s =
+  let link, waiting =
+    match Atomic.get s with
+    | Broadcast_state.Reading link -> (link, 0)
+    | Waiting { link; waiters; _ } ->
+        if Broadcast_steps.has_more link then
+          failwith "they wait, but a value is there";
+        (link, live waiters)
+    | Serving _ -> failwith "serving at rest"
+  in
+  let announced = List.length (List.filter (( == ) s) announced) in
+  if announced <> Int.min waiting 1 then
+    failwith "announced twice, or not at all, or not forgotten";
+  (link, waiting)
+
 (* Each sent value was received by each subscription or remains for it, and all subscriptions
-   see the same order. A subscription through which tasks wait is announced exactly once. *)
+   see the same order. *)
 let at_rest ?(in_order = true) link actors () =
   let all = left link in
   if sorted all <> sorted !sent then failwith "what was sent is not there";
   let announced = announced link in
   let subscription (s, values) =
-    let link, waiting =
-      match Atomic.get s with
-      | Broadcast_state.Reading link -> (link, 0)
-      | Waiting { link; waiters; _ } ->
-          if left link <> [] then failwith "they wait, but a value is there";
-          (link, live waiters)
-      | Serving _ -> failwith "serving at rest"
-    in
+    let link, waiting = subscription_at_rest ~announced s in
     if Broadcast.waiters s <> waiting then failwith "waiters: miscounted";
-    let announced = List.length (List.filter (( == ) s) announced) in
-    if announced <> Int.min waiting 1 then
-      failwith "announced twice, or not at all, or not forgotten";
     let left = left link in
     let rec passed n vs = if n = 0 then [] else passed_on n vs
     and passed_on n = function
@@ -179,18 +186,7 @@ let at_rest_limited t actors () =
   if index + List.length kept <> sent then failwith "dropped and not counted";
   let announced = announced (Atomic.get t.Broadcast_state.last) in
   let subscription (s, values) =
-    let link, waiting =
-      match Atomic.get s with
-      | Broadcast_state.Reading link -> (link, 0)
-      | Waiting { link; waiters; _ } ->
-          if Broadcast_steps.has_more link then
-            failwith "they wait, but a value is there";
-          (link, live waiters)
-      | Serving _ -> failwith "serving at rest"
-    in
-    let announced = List.length (List.filter (( == ) s) announced) in
-    if announced <> Int.min waiting 1 then
-      failwith "announced twice, or not at all, or not forgotten";
+    let link, waiting = subscription_at_rest ~announced s in
     let missed = !(List.assq s !missed) in
     let behind =
       match Atomic.get link with
@@ -213,18 +209,7 @@ let at_rest_limited t actors () =
 let at_rest_held t capacity actors () =
   let announced = announced (Atomic.get t.Broadcast_state.last) in
   let subscription (s, values) =
-    let link, waiting =
-      match Atomic.get s with
-      | Broadcast_state.Reading link -> (link, 0)
-      | Waiting { link; waiters; _ } ->
-          if Broadcast_steps.has_more link then
-            failwith "they wait, but a value is there";
-          (link, live waiters)
-      | Serving _ -> failwith "serving at rest"
-    in
-    let announced = List.length (List.filter (( == ) s) announced) in
-    if announced <> Int.min waiting 1 then
-      failwith "announced twice, or not at all, or not forgotten";
+    let link, waiting = subscription_at_rest ~announced s in
     let rec is_sealed link =
       match Atomic.get link with
       | Broadcast_state.Counted { link; _ } | Node { link; _ } -> is_sealed link
@@ -354,58 +339,14 @@ let values_come_back () =
 module Described_broadcast = Described.Make (Broadcasts.Unlimited)
 
 let () =
-  Described_broadcast.some 10;
+  let at_rest { Broadcasts.Unlimited.broadcast; subscriptions; _ } =
+    let announced = announced (Atomic.get broadcast.last) in
+    Array.iter
+      (fun s -> ignore (subscription_at_rest ~announced s))
+      subscriptions
+  in
+  Described_broadcast.some ~at_rest 30;
   values_come_back ();
-  Cancellations.check "receive, through one subscription" ~three:false
-    [
-      ("", fun _ name (_, _, s) -> receive name s);
-      (", an event", fun _ name (_, _, s) -> sync_receive name s);
-    ]
-    ~create:(fun () ->
-      let t = create () in
-      (t, Atomic.get t.last, subscribe t))
-    ~serve:(fun (t, _, _) -> work (send "" t 1))
-    ~served:"1"
-    ~rest:(function [] -> " [1]" | _ -> " []")
-    ~at_rest:(fun (_, link, _) -> at_rest link);
-  check "two wait through one subscription, two send"
-    (fun t ->
-      let s = subscribe t in
-      let r = receive "r" s and q = receive "q" s in
-      ([ r; q ], [ Run (send "a" t 1); Run (send "b" t 2) ]))
-    [ "r=1 q=2 a=ok b=ok []"; "r=2 q=1 a=ok b=ok []" ];
-  check "two wait through one subscription, the first is cancelled, two send"
-    (fun t ->
-      let s = subscribe t in
-      let r = receive "r" s and q = receive "q" s in
-      ([ r; q ], [ Run (send "a" t 1); Run (send "b" t 2); Cancel r ]))
-    [
-      "r=1 q=2 a=ok b=ok []";
-      "r=2 q=1 a=ok b=ok []";
-      "r=cancelled q=1 a=ok b=ok [2]";
-      "r=cancelled q=2 a=ok b=ok [1]";
-    ];
-  check "one waits, another comes through the same subscription"
-    (fun t ->
-      let s = subscribe t in
-      let r = receive "r" s in
-      ([ r ], [ Run (send "a" t 1); Run (receive "q" s) ]))
-    [ "r=1 a=ok q=waits []" ];
-  check "one waits and is cancelled, another tries"
-    (fun t ->
-      let s = subscribe t in
-      let r = receive "r" s in
-      ([ r ], [ Run (send "a" t 1); Run (try_receive "q" s); Cancel r ]))
-    [
-      "r=1 a=ok q=none []";
-      "r=cancelled a=ok q=1 []";
-      "r=cancelled a=ok q=none [1]";
-    ];
-  check "one receives twice, one sends twice"
-    (fun t ->
-      let s = subscribe t in
-      ([], [ Run (receive_twice "r" s); Run (send_twice "a" t 1 2) ]))
-    [ "r=1,2 a=ok []" ];
   check "through each of two subscriptions one waits, one is cancelled"
     (fun t ->
       let s = subscribe t in
@@ -479,28 +420,6 @@ let () =
       let q = receive "q" (List.hd idle) and r = receive "r" (subscribe t) in
       ([], [ Run q; Run r; Cancel q ]))
     [ "q=cancelled r=waits [] [] [] [] []"; "q=waits r=waits [] [] [] [] []" ];
-  check "receive, send, close"
-    (fun t ->
-      let s = subscribe t in
-      ([], [ Run (receive "r" s); Run (send "a" t 1); close t ]))
-    [ "r=1 a=ok []"; "r=closed a=closed []" ];
-  check "two wait, send, close"
-    (fun t ->
-      let s = subscribe t in
-      let r = receive "r" s and q = receive "q" s in
-      ([ r; q ], [ Run (send "a" t 1); close t ]))
-    [ "r=1 q=closed a=ok []"; "r=closed q=closed a=closed []" ];
-  check "one waits and is cancelled, send, close"
-    (fun t ->
-      let s = subscribe t in
-      let r = receive "r" s in
-      ([ r ], [ Run (send "a" t 1); close t; Cancel r ]))
-    [
-      "r=1 a=ok []";
-      "r=cancelled a=closed []";
-      "r=cancelled a=ok [1]";
-      "r=closed a=closed []";
-    ];
   check "two send past the limit, one is slow" ~limit:(Drop_oldest 1)
     (fun t ->
       let s = subscribe t in

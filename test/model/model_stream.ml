@@ -1,3 +1,6 @@
+(* Streams. The scenarios below are those of items that come back, of the items of one moment, and
+   of items in the list. *)
+
 open Actor
 
 let added = ref []
@@ -17,12 +20,6 @@ let add name t vs =
   List.iter add vs;
   "ok"
 
-let sync_add name t v =
-  make name @@ fun () ->
-  Event.sync (Stream.add_evt t v);
-  added := v :: !added;
-  "ok"
-
 let try_add name t v =
   make name @@ fun () ->
   if Stream.try_add t v then begin
@@ -38,9 +35,6 @@ let take_twice name t =
   make name @@ fun () ->
   let first = took (Stream.take t) in
   first ^ "," ^ took (Stream.take t)
-
-let sync_take name t =
-  make name (fun () -> took (Event.sync (Stream.take_evt t)))
 
 let try_take name t =
   make name @@ fun () ->
@@ -77,7 +71,8 @@ let back_then_close name t v =
 
 let close t = Do (fun () -> Stream.close t)
 
-let at_rest t initial actors () =
+(* The items at rest, and how many tasks wait. *)
+let content t =
   let first = Atomic.get t.Stream.first and last = Atomic.get t.Stream.last in
   let front = Stream.front first in
   let values = Stream.values front (Stream.top last) in
@@ -104,10 +99,14 @@ let at_rest t initial actors () =
   let (Node { value; below; _ } : _ Stream.node) = Stream.top last in
   let is_cut_off = Stream.is_cut_off below && value == Identity.nothing () in
   if values = [] && not is_cut_off then failwith "taken items are not cut off";
-  all_queued actors [ adders; takers ];
   if Stream.waiters t <> adders + takers then failwith "waiters: miscounted";
   if Stream.length t <> List.length values then failwith "length: miscounted";
   if in_room > t.capacity then failwith "above its capacity";
+  (values, adders + takers)
+
+let at_rest t initial actors () =
+  let values, waiting = content t in
+  all_queued actors [ waiting ];
   let sorted = List.sort Int.compare in
   if sorted (initial @ !added) <> sorted (values @ !taken) then
     failwith ("lost or doubled: " ^ describe actors ^ " " ^ show values);
@@ -141,31 +140,6 @@ let check ?(listed = false) name capacity initial make expect =
 let both name capacity initial make expect =
   check name capacity initial make expect;
   check ~listed:true (name ^ " (listed)") capacity initial make expect
-
-(* The added items are 1, 2 and so on. If 1 is an initial item, they start at 2. *)
-let cancellations () =
-  let check ?three what ~listed initial =
-    Cancellations.check ?three what
-      ~create:(fun () -> stream ~listed 1 initial)
-      ~at_rest:(fun t -> at_rest t initial)
-  in
-  let check_add what ~listed =
-    check what ~three:false ~listed [ 1 ]
-      [
-        ("", fun w name t -> add name t [ w + 1 ]);
-        (", an event", fun w name t -> sync_add name t (w + 1));
-      ]
-      ~serve:(fun t -> work (take "" t))
-      ~served:"ok"
-      ~rest:(function w :: _ -> " " ^ show [ w + 1 ] | [] -> " []")
-  in
-  check "take" ~listed:false []
-    [ ("", fun _ -> take); (", an event", fun _ -> sync_take) ]
-    ~serve:(fun t -> work (add "" t [ 1 ]))
-    ~served:"1"
-    ~rest:(function [] -> " [1]" | _ -> " []");
-  check_add "add" ~listed:false;
-  check_add "add (listed)" ~listed:true
 
 (* The items [in_hand] were taken by tasks that were cancelled before they could continue. *)
 let check_back name capacity initial ~in_hand make expect =
@@ -295,72 +269,16 @@ let items_come_back () =
     [ "x=1 a=ok [2]" ]
 
 module Described_stream = Described.Make (Streams.Of_one)
+module Described_three = Described.Make (Streams.Of_three)
+module Described_filled = Described.Make (Streams.Filled)
 
 let () =
-  Described_stream.some 20;
-  cancellations ();
+  let at_rest t = ignore (content t) in
+  Described_stream.some ~at_rest 30;
+  Described_three.some ~at_rest 20;
+  Described_filled.some ~at_rest 10;
   items_come_back ();
-  (* --- Empty --- *)
-  check "two wait to take, the first is cancelled, two add" 2 []
-    (fun t ->
-      let r = take "r" t and s = take "s" t in
-      let a = add "a" t [ 1 ] and b = add "b" t [ 2 ] in
-      ([ r; s ], [ Run a; Run b; Cancel r ]))
-    [
-      "r=1 s=2 a=ok b=ok []";
-      "r=2 s=1 a=ok b=ok []";
-      "r=cancelled s=1 a=ok b=ok [2]";
-      "r=cancelled s=2 a=ok b=ok [1]";
-    ];
-  check "one waits to take and is cancelled, one tries" 1 []
-    (fun t ->
-      let r = take "r" t in
-      ([ r ], [ Run (add "a" t [ 1 ]); Run (try_take "s" t); Cancel r ]))
-    [
-      "r=1 a=ok s=none []";
-      "r=cancelled a=ok s=1 []";
-      "r=cancelled a=ok s=none [1]";
-    ];
-  check "one adds two, one takes two" 1 []
-    (fun t -> ([], [ Run (add "a" t [ 1; 2 ]); Run (take_twice "r" t) ]))
-    [ "a=ok r=1,2 []" ];
-  check "two add, one takes twice" 2 []
-    (fun t ->
-      let a = add "a" t [ 1 ] and b = add "b" t [ 2 ] in
-      ([], [ Run a; Run b; Run (take_twice "r" t) ]))
-    [ "a=ok b=ok r=1,2 []"; "a=ok b=ok r=2,1 []" ];
-  (* --- Full --- *)
-  both "one waits to add and is cancelled, two take" 1 [ 1 ]
-    (fun t ->
-      let a = add "a" t [ 2 ] in
-      ([ a ], [ Run (try_take "r" t); Run (try_take "s" t); Cancel a ]))
-    [
-      "a=cancelled r=1 s=none []";
-      "a=cancelled r=none s=1 []";
-      "a=ok r=1 s=2 []";
-      "a=ok r=1 s=none [2]";
-      "a=ok r=2 s=1 []";
-      "a=ok r=none s=1 [2]";
-    ];
-  both "two wait to add, two take" 2 [ 1; 2 ]
-    (fun t ->
-      let a = add "a" t [ 3 ] and b = add "b" t [ 4 ] in
-      ([ a; b ], [ Run (take "r" t); Run (take "s" t) ]))
-    [ "a=ok b=ok r=1 s=2 [3 4]"; "a=ok b=ok r=2 s=1 [3 4]" ];
-  both "one waits to add, another comes, two are taken" 1 [ 1 ]
-    (fun t ->
-      let a = add "a" t [ 2 ] in
-      ([ a ], [ Run (add "b" t [ 3 ]); Run (take_twice "r" t) ]))
-    [ "a=ok b=ok r=1,2 [3]" ];
-  both "one waits to add and is cancelled, one tries" 1 [ 1 ]
-    (fun t ->
-      let a = add "a" t [ 2 ] in
-      ([ a ], [ Run (try_add "b" t 3); Run (take "r" t); Cancel a ]))
-    [
-      "a=cancelled b=full r=1 []";
-      "a=cancelled b=ok r=1 [3]";
-      "a=ok b=full r=1 [2]";
-    ];
+  (* --- Items of one moment, and items that are listed --- *)
   both "two wait to add, one takes all" 2 [ 1; 2 ]
     (fun t ->
       let a = add "a" t [ 3 ] and b = add "b" t [ 4 ] in
@@ -394,9 +312,6 @@ let () =
       "r=none s=[1 2 3] a=ok []";
     ];
   (* --- Closed --- *)
-  check "add, take, close" 1 []
-    (fun t -> ([], [ Run (add "a" t [ 1 ]); Run (take "r" t); close t ]))
-    [ "a=closed r=closed []"; "a=ok r=1 []" ];
   (* After a close no item is added, whichever task closed first. *)
   let closes name close =
     check name 1 [] (fun t ->
@@ -413,32 +328,4 @@ let () =
     [ "a=closed []" ];
   closes "close, see that and add" Stream.is_closed
     [ "a=closed []"; "a=open []" ];
-  check "one waits to take and is cancelled, add, close" 1 []
-    (fun t ->
-      let r = take "r" t in
-      ([ r ], [ Run (add "a" t [ 1 ]); close t; Cancel r ]))
-    [
-      "r=1 a=ok []";
-      "r=cancelled a=closed []";
-      "r=cancelled a=ok [1]";
-      "r=closed a=closed []";
-    ];
-  both "one waits to add and is cancelled, take, close" 1 [ 1 ]
-    (fun t ->
-      let a = add "a" t [ 2 ] in
-      ([ a ], [ Run (take "r" t); close t; Cancel a ]))
-    [ "a=cancelled r=1 []"; "a=closed r=1 []"; "a=ok r=1 [2]" ];
-  both "two wait to add, take, close" 1 [ 1 ]
-    (fun t ->
-      let a = add "a" t [ 2 ] and b = add "b" t [ 3 ] in
-      ([ a; b ], [ Run (take "r" t); close t ]))
-    [ "a=closed b=closed r=1 []"; "a=ok b=closed r=1 [2]" ];
-  both "one waits to add, two take, close" 1 [ 1 ]
-    (fun t ->
-      let a = add "a" t [ 2 ] in
-      ([ a ], [ Run (take_twice "r" t); close t ]))
-    [ "a=closed r=closed []"; "a=ok r=1,2 []" ];
-  check "add and close, then take" 1 []
-    (fun t -> ([], [ Run (add "a" t [ 1; 2 ]); close t; Run (take "r" t) ]))
-    [ "a=closed r=1 []"; "a=closed r=closed []"; "a=ok r=1 [2]" ];
   Model.finish ()

@@ -1,3 +1,6 @@
+(* Work queues. The scenarios below are those of items that come back, and of tickets, with which
+   tasks withdraw an item while it is moved. *)
+
 open Actor
 
 let taken = ref []
@@ -9,11 +12,6 @@ let took v =
 let add name v t =
   make name @@ fun () ->
   ignore (Work_queue.add t v : int Work_queue.ticket);
-  "ok"
-
-let sync_add name v t =
-  make name @@ fun () ->
-  ignore (Event.sync (Work_queue.add_evt t v) : int Work_queue.ticket);
   "ok"
 
 (* Adds an item, and withdraws it at once. *)
@@ -30,9 +28,6 @@ let try_add name v t =
   match Work_queue.try_add t v with Some _ -> "ok" | None -> "full"
 
 let take name t = make name (fun () -> took (Work_queue.take t))
-
-let sync_take name t =
-  make name (fun () -> took (Event.sync (Work_queue.take_evt t)))
 
 (* A task that has taken [v] was cancelled before it could continue. *)
 let back name v t =
@@ -58,18 +53,23 @@ let drain name t =
 
 let close t = Do (fun () -> Work_queue.close t)
 
-let at_rest ?(in_hand = []) t actors () =
+(* The items at rest, and how many tasks wait. [back] of them came back. *)
+let content ?(back = 0) t =
   let s = Atomic.get t in
   let items = List.map snd (Work_queue.Items.bindings s.Work_queue.items) in
-  all_queued actors [ live s.adders; live s.takers ];
+  let adders = live s.adders and takers = live s.takers in
   if s.transit <> Nothing then failwith "in transit at rest";
   if s.length <> List.length items then failwith "miscounted";
-  if s.length > s.capacity + List.length in_hand then
-    failwith "above its capacity";
-  if live s.adders > 0 && s.length < s.capacity then
+  if s.length > s.capacity + back then failwith "above its capacity";
+  if adders > 0 && s.length < s.capacity then
     failwith "a task waits, but there is room";
-  if live s.takers > 0 && items <> [] then
+  if takers > 0 && items <> [] then
     failwith "a task waits, but there is an item";
+  (items, adders + takers)
+
+let at_rest ?(in_hand = []) t actors () =
+  let items, waiting = content ~back:(List.length in_hand) t in
+  all_queued actors [ waiting ];
   if List.exists (fun v -> List.mem v items) !taken then failwith "doubled";
   let all = items @ !taken in
   let is_here v = List.length (List.filter (Int.equal v) all) = 1 in
@@ -161,25 +161,9 @@ let items_come_back () =
 module Described_work_queue = Described.Make (Work_queues.Of_two)
 
 let () =
-  Described_work_queue.some 20;
+  Described_work_queue.some 40 ~at_rest:(fun { queue; _ } ->
+      ignore (content queue));
   items_come_back ();
-  Cancellations.check "take"
-    [ ("", fun _ -> take); (", an event", fun _ -> sync_take) ]
-    ~create:(fun () -> fst (queue 2 []))
-    ~serve:(fun t -> ignore (Work_queue.try_add t 7))
-    ~served:"7"
-    ~rest:(function [] -> " [7]" | _ -> " []")
-    ~at_rest:(at_rest ~in_hand:[]);
-  Cancellations.check "add"
-    [
-      ("", fun w name -> add name w);
-      (", an event", fun w name -> sync_add name w);
-    ]
-    ~create:(fun () -> fst (queue 1 [ 0 ]))
-    ~serve:(fun t -> ignore (Work_queue.take t : int))
-    ~served:"ok"
-    ~rest:(function [] -> " []" | w :: _ -> Printf.sprintf " [%d]" w)
-    ~at_rest:(at_rest ~in_hand:[]);
   check "an item is taken and withdrawn" 1 [ 1 ]
     (fun t tickets ->
       ([], [ Run (take "a" t); Run (withdraw "b" (List.hd tickets)) ]))
@@ -249,18 +233,6 @@ let () =
       "a=ok b=0 d=waits c=withdrawn []";
       "a=ok b=waits d=0 c=withdrawn []";
     ];
-  check "one waits to add, another takes, a third takes, it is closed" 1 [ 0 ]
-    (fun t _ ->
-      ([ add "a" 1 t ], [ Run (take "b" t); Run (take "c" t); close t ]))
-    [
-      "a=closed b=0 c=closed []";
-      "a=closed b=closed c=0 []";
-      "a=ok b=0 c=1 []";
-      "a=ok b=1 c=0 []";
-    ];
-  check "one waits to add, another takes, a third tries" 1 [ 0 ]
-    (fun t _ -> ([ add "a" 1 t ], [ Run (take "b" t); Run (try_add "c" 2 t) ]))
-    [ "a=ok b=0 c=full [1]" ];
   check
     "two wait to add, the first item is withdrawn as it comes, another tries" 1
     [ 0 ]
@@ -280,9 +252,6 @@ let () =
     (fun t tickets ->
       ([ add "a" 1 t ], [ Run (withdraw "b" (List.hd tickets)); close t ]))
     [ "a=closed b=withdrawn []"; "a=ok b=withdrawn [1]" ];
-  check "one comes to add, the item is taken, it is closed" 1 [ 0 ]
-    (fun t _ -> ([], [ Run (add "a" 1 t); Run (take "b" t); close t ]))
-    [ "a=closed b=0 []"; "a=ok b=0 [1]" ];
   check "one comes to take, it is closed, the item is withdrawn" 1 [ 0 ]
     (fun t tickets ->
       ([], [ Run (take "a" t); close t; Run (withdraw "b" (List.hd tickets)) ]))
