@@ -1,6 +1,6 @@
-(* Scenarios for every structure: tasks wait for one operation, and some of them are cancelled
-   while another process serves them. The possible outcomes follow from how the structure
-   serves its waiters. *)
+(* Scenarios for an operation whose structure's description says too little: tasks wait for it,
+   and some of them are cancelled while another process serves them. The possible outcomes follow
+   from how the structure serves its waiters. *)
 
 open Actor
 

@@ -1,3 +1,6 @@
+(* Conditions with a mutex. The scenarios below are those of signals that come while no task has
+   the mutex, of a state that the mutex protects, and of tasks that spin. *)
+
 open Actor
 
 (* The condition that the waiters wait for, protected by the mutex. *)
@@ -85,7 +88,8 @@ let cancellations () =
 module Described_condition = Described.Make (Monitors)
 
 let () =
-  Described_condition.some 10;
+  Described_condition.some 10 ~at_rest:(fun { condition; _ } ->
+      ignore (live (Atomic.get condition) : int));
   cancellations ();
   check "one comes to wait for a state"
     (fun c m ->

@@ -1,4 +1,5 @@
-(* Conditions without a mutex. The state that tasks wait for is an Atomic. *)
+(* Conditions without a mutex. The scenarios below are those of a state, which is an Atomic, and
+   of tasks that wait for it, alone or in a choice. *)
 
 open Actor
 
@@ -81,7 +82,8 @@ let check name make expect =
 module Described_condition_alone = Described.Make (Groups.Of_condition)
 
 let () =
-  Described_condition_alone.some 20;
+  Described_condition_alone.some 20 ~at_rest:(fun c ->
+      ignore (live (Atomic.get c) : int));
   Cancellations.check "loop" ~three:false
     [
       ("", fun _ name (c, items) -> direct name c items);

@@ -1,9 +1,13 @@
+(* Lazy values. In the scenarios below the computation ends while tasks come and are cancelled, it
+   doesn't wait at all, or it has another policy. *)
+
 open Actor
 open Lazy_actor
 module Described_lazy = Described.Make (Lazies)
 
 let () =
-  Described_lazy.some 10;
+  Described_lazy.some 10 ~at_rest:(fun { value; _ } ->
+      ignore (look (Any value)));
   (* --- Forcing --- *)
   check "two force"
     (simple (fun () -> 1) @@ fun t -> [ Run (force "a" t); Run (force "b" t) ])
