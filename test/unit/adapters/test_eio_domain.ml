@@ -286,6 +286,41 @@ let races_with_end ~fails () =
     List.iter (fun join -> join ()) !joins
   done
 
+type _ Effect.t += Abandon : unit Effect.t
+
+(* A handler around the loop drops all fibers, so none of them is cancelled. *)
+let abandoned () =
+  let run main =
+    Effect.Deep.try_with Eio_main.run main
+      {
+        effc =
+          (fun (type a) (e : a Effect.t) ->
+            match e with
+            | Abandon ->
+                Some
+                  (fun (_ : (a, unit) Effect.Deep.continuation) -> raise Boom)
+            | _ -> None);
+      }
+  in
+  let call_abandons loop = call loop (fun () -> Effect.perform Abandon) in
+  let both loop =
+    let begun = Promise.create () in
+    let waits () =
+      Promise.fill begun ();
+      forever ()
+    in
+    let join =
+      thread (fun () ->
+          raises "the call that waits" Concord_eio.No_loop (fun () ->
+              call loop waits))
+    in
+    Promise.await begun;
+    raises "the call that ends the loop" Concord_eio.No_loop (fun () ->
+        call_abandons loop);
+    join ()
+  in
+  raises "the loop" Boom (fun () -> Concord_eio.with_domain run nothing both)
+
 (* A call that comes at the end and never returns has no more time than the others. *)
 let late_calls () =
   for _ = 1 to Race.often 100 do
@@ -352,9 +387,10 @@ let cancelled_in_call cancel =
   yes "unwound" !unwound;
   int "the loop goes on" 3 (call loop (fun () -> 3))
 
-(* The loop is busy, so the function never begins. *)
+(* The loop is busy, so the function never begins. Then no call is left when [with_domain]
+   ends. *)
 let cancelled_before_call cancel =
-  with_domain nothing @@ fun loop ->
+  with_domain ~grace:infinity nothing @@ fun loop ->
   let busy = Promise.create () and go_on = Promise.create () in
   let blocks () =
     Promise.fill busy ();
@@ -415,6 +451,7 @@ let () =
           test "ends what create has forked" ends_fibers;
           test "a fiber of create fails at the end" fiber_fails_at_the_end;
           test "after the end" after_the_end;
+          test "the loop leaves its fibers behind" abandoned;
           test "calls race with it" (races_with_end ~fails:false);
           test "late calls" late_calls;
           test "calls race with a failure" (races_with_end ~fails:true);
