@@ -1,16 +1,15 @@
-(* Tasks of Miou and others that wait for each other. *)
+(* Tasks of Miou and others that wait for each other, often or in large numbers. The table of hosts
+   ([Every_host]) has each operation, its order and its cancellation; the matrix has the tasks of
+   other hosts that wait for Miou's; [As_host] has H1 to H4 and backtraces. *)
 
 open Concord
 open Concord.Tools
 open Concord_test_support
 open Check
 
-exception Boom
-
-let[@inline never] culprit () = if true then raise Boom
-
 (* --- One domain -------------------------------------------------------------- *)
 
+(* The porter serves all three in one turn. *)
 let in_order () =
   traced [ "put"; "a took 1"; "b took 2"; "c took 3" ] @@ fun say ->
   In_miou.run @@ fun () ->
@@ -22,22 +21,6 @@ let in_order () =
     say "put"
   in
   In_miou.all [ take "a"; take "b"; take "c"; put ]
-
-let ping_pong () =
-  In_miou.run @@ fun () ->
-  let there = Mvar.create_empty () and back = Mvar.create_empty () in
-  let n = 1_000 in
-  let answer () =
-    for _ = 1 to n do
-      Mvar.put back (Mvar.take there + 1)
-    done
-  and ask () =
-    for i = 1 to n do
-      Mvar.put there i;
-      int "answer" (i + 1) (Mvar.take back)
-    done
-  in
-  In_miou.all [ answer; ask ]
 
 let many () =
   In_miou.run @@ fun () ->
@@ -51,44 +34,6 @@ let many () =
   Promise.fill gate ();
   List.iter Miou.await_exn tasks;
   int "through" 5_000 !through
-
-let others_go_on () =
-  In_miou.run_on 0 @@ fun () ->
-  let p = Promise.create () and turns = ref 0 in
-  let task = Miou.async (fun () -> Promise.await p) in
-  for _ = 1 to 100 do
-    incr turns;
-    Miou.yield ();
-    Tasks.yield ()
-  done;
-  Promise.fill p ();
-  Miou.await_exn task;
-  int "turns" 100 !turns
-
-let timeout () =
-  In_miou.run @@ fun () ->
-  let box : int Mvar.t = Mvar.create_empty () in
-  yes "too late" (Event.sync_before 0.005 (Mvar.take_evt box) = None);
-  int "no task waits" 0 (Mvar.waiters box);
-  Tasks.sleep 0.001
-
-let choice () =
-  In_miou.run @@ fun () ->
-  let a = Mvar.create_empty () and b = Mvar.create_empty () in
-  let task =
-    Miou.async (fun () -> Event.select [ Mvar.take_evt a; Mvar.take_evt b ])
-  in
-  In_miou.eventually "it waits" (fun () -> Mvar.waiters b = 1);
-  Mvar.put b 2;
-  int "the one" 2 (Miou.await_exn task);
-  int "not the other" 0 (Mvar.waiters a)
-
-let backtrace () =
-  In_miou.run @@ fun () ->
-  let p = Promise.create () in
-  let fail () = try culprit () with e -> Promise.fail p e in
-  In_miou.all
-    [ (fun () -> raises_at "culprit" (fun () -> Promise.await p)); fail ]
 
 (* --- Domains and threads -------------------------------------------------------- *)
 
@@ -106,16 +51,9 @@ let take box () =
   done;
   int "sum" (n * (n + 1) / 2) !sum
 
-let async f =
-  let task = Miou.async f in
-  fun () -> Miou.await_exn task
-
 let called f =
   let task = Miou.call f in
   fun () -> Miou.await_exn task
-
-let in_fifo f () = Concord_fifo.run f
-let in_eio f () = Eio_main.run (fun _ -> f ())
 
 (* Joining a thread blocks the domain. *)
 let meet start ours theirs =
@@ -139,13 +77,9 @@ let both_ways name start =
   ]
 
 let between =
-  both_ways "a task" async
-  @ both_ways "a task of another domain" called
+  both_ways "a task of another domain" called
   @ both_ways "a thread" thread
   @ both_ways "a domain" (fun f -> domain f)
-  @ both_ways "Fifo in a domain" (fun f -> domain (in_fifo f))
-  @ both_ways "Eio in a domain" (fun f -> domain (in_eio f))
-  @ both_ways "Fifo in a thread" (fun f -> thread (in_fifo f))
 
 (* Each domain has tasks, and all of them meet. *)
 let crowd () =
@@ -219,9 +153,9 @@ let effects () =
     Effect.Deep.try_with f () { effc };
     !last
   in
-  let waits block () = try Suspend.suspend block with Boom -> () in
+  let waits block () = try Suspend.suspend block with Exit -> () in
   let value = waits (fun _ -> Some ()) in
-  let failure = waits (fun _ -> raise Boom) in
+  let failure = waits (fun _ -> raise Exit) in
   no "of values" (last value == last value);
   no "of exceptions" (last failure == last failure)
 
@@ -274,16 +208,8 @@ let finalisers () =
 let suites =
   [
     ( "in one domain",
-      [
-        test "in order" in_order;
-        test "ping-pong" ping_pong;
-        test "many" many;
-        test "others continue" others_go_on;
-        test "a timeout" timeout;
-        test "a choice" choice;
-        test "a backtrace" backtrace;
-        test "effects of a wait that ends at once" effects;
-      ] );
+      [ test "many" many; test "effects of a wait that ends at once" effects ]
+    );
     ( "between domains and threads",
       between
       @ [
