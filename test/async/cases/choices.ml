@@ -186,27 +186,6 @@ let stopped () =
   all_is_undone "a deferred";
   Deferred.return ()
 
-(* Async can't cancel a deferred, but a scope in [direct] can cancel its tasks. A task that was
-   resumed before has its value. *)
-let resumed_then_cancelled () =
-  async @@ fun () ->
-  let box = Mvar.create_empty () and got = ref 0 in
-  let code () =
-    Scope.run @@ fun scope ->
-    Scope.fork scope (fun () ->
-        got := Mvar.take box;
-        got := Mvar.take box);
-    while Mvar.waiters box = 0 do
-      Tasks.yield ()
-    done;
-    Mvar.put box 1;
-    Scope.cancel scope
-  in
-  let* () = A.direct code in
-  int "its value" 1 !got;
-  int "it no longer waits" 0 (Mvar.waiters box);
-  Deferred.return ()
-
 let tests =
   [
     ( "Async's choices",
@@ -217,6 +196,5 @@ let tests =
         test "locks" locks;
         test "either, in a race" race;
         test "several operations" stopped;
-        test "a task that was resumed, then cancelled" resumed_then_cancelled;
       ] );
   ]

@@ -1,32 +1,12 @@
+(* What is special to Async. [Wakers] and [Scopes] have the cases of every host, and [As_host] the
+   contract. *)
+
 open Concord
-open Concord.Tools
 open Concord_test_support
 open Check
 open Wakers
 module Monitor = Async.Monitor
 module Scheduler = Async.Scheduler
-
-(* --- The contract of [Suspend] --------------------------------------------- *)
-
-let resumed_once () =
-  async @@ fun () ->
-  let first = ref false and second = ref true in
-  let suspend finish =
-    A.direct (fun () ->
-        Suspend.suspend (fun resumer ->
-            first := resumer (Ok 1);
-            second := resumer (Ok 2);
-            finish ()))
-  in
-  let check what t =
-    let* () = got 1 t in
-    yes (what ^ ": the first") !first;
-    no (what ^ ": the second") !second;
-    Deferred.return ()
-  in
-  let* () = check "suspended" (suspend (fun () -> None)) in
-  let* () = check "a value" (suspend (fun () -> Some 3)) in
-  check "an exception" (suspend (fun () -> raise Failures.Refused))
 
 (* --- Order, choices, time ------------------------------------------------- *)
 
@@ -162,7 +142,6 @@ let run () =
     @ [
         ( "waiting",
           [
-            test "resumed once" resumed_once;
             test "in order" fifo;
             test "timeout" timeout;
             test "execution context" context;

@@ -1,4 +1,5 @@
-(* Each operation waits in Async, and tasks of each host wake it. *)
+(* Each operation waits in Async, in its own style, and tasks of each host wake it. [Scopes] has
+   code in direct style. *)
 
 open Concord
 open Concord_test_support
@@ -95,41 +96,6 @@ let woken_by (name, start) =
   Check.test ("woken by " ^ name) (fun () ->
       Waking.with_jobs start (fun run_job -> each (in_a_job run_job) ()))
 
-(* --- Code in direct style ----------------------------------------------------- *)
-
-let direct () =
-  let there = Channel.create () and back = Channel.create () in
-  let t =
-    A.direct (fun () ->
-        for i = 1 to 100 do
-          Channel.send there i;
-          Check.int "answer" (-i) (Channel.receive back)
-        done)
-  in
-  let echo () =
-    A.direct (fun () ->
-        for _ = 1 to 100 do
-          Channel.send back (-Channel.receive there)
-        done)
-  in
-  let answer () =
-    if Async.Thread_safe.am_holding_async_lock () then
-      ignore (echo () : unit Deferred.t)
-    else
-      for _ = 1 to 100 do
-        Channel.send back (-Channel.receive there)
-      done
-  in
-  (t, answer)
-
-let cell operation waker () =
-  async @@ fun () ->
-  let waits, wake = operation () in
-  Check.no "it waits" (Deferred.is_determined waits);
-  let woken = waker wake in
-  let* () = waits in
-  woken
-
 let tests =
   [
     ( "each operation",
@@ -137,7 +103,4 @@ let tests =
       :: List.map woken_by
            (Waking.starts
            @ [ ("Domainslib", fun f -> Check.domain (fun () -> pooled f)) ]) );
-    ( "direct",
-      List.map (fun (name, waker) -> Check.test name (cell direct waker)) wakers
-    );
   ]

@@ -194,26 +194,6 @@ module Make (D : Concord_styles.Direct) = struct
 
   (* --- What suspends, in a thread -------------------------------------------------- *)
 
-  let any_structure () =
-    let mutex = Mutex.create () and gate = Promise.create () in
-    let latch = Latch.create 10 and inside = ref 0 and sum = ref 0 in
-    run
-      ((fun () ->
-         yield ();
-         Promise.fill gate 3;
-         Latch.await latch;
-         int "sum" 30 !sum)
-      :: List.init 10 (fun _ () ->
-          let i = Promise.await gate in
-          Mutex.protect mutex (fun () ->
-              incr inside;
-              int "alone" 1 !inside;
-              yield ();
-              Concord.Tasks.yield ();
-              sum := !sum + i;
-              decr inside);
-          Latch.count_down latch))
-
   let tasks () =
     run
       [
@@ -240,7 +220,6 @@ module Make (D : Concord_styles.Direct) = struct
       test "protect in protect" nested_protect;
       test "finalisers that raise" exceptions_in_finalisers;
       test "a thread that insists" insists;
-      test "any structure" any_structure;
       test "tasks" tasks;
     ]
 end

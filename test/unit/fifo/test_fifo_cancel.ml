@@ -1,3 +1,5 @@
+(* When a cancellation reaches a task. [Test_waits] has what it must not lose, in each operation. *)
+
 open Concord
 open Concord.Tools
 open Concord_test_support
@@ -182,19 +184,6 @@ let the_outermost_task () =
         3)
   in
   raises "run, even if it never suspended" Fifo.Cancelled f
-
-let in_the_ready_queue cancellation () =
-  traced [ "took 1"; "then raised" ] @@ fun say ->
-  let box = Mvar.create_empty () in
-  Fifo.run ~cancellation @@ fun () ->
-  let task () =
-    let v = Mvar.take box in
-    say (Printf.sprintf "took %d" v);
-    try Fifo.yield () with Fifo.Cancelled -> say "then raised"
-  in
-  let h = Fifo.fork task in
-  Mvar.put box 1;
-  Fifo.cancel h
 
 let ready_after_yield () =
   traced [ "main"; "refused" ] @@ fun say ->
@@ -568,9 +557,6 @@ let () =
           test "before the first suspension: raised there"
             before_the_first_suspension;
           test "of the outermost task: run raises" the_outermost_task;
-          test "eager: a resumed task keeps its value"
-            (in_the_ready_queue `Eager);
-          test "lazy: a resumed task keeps its value" (in_the_ready_queue `Lazy);
           test "between two turns: yield raises" ready_after_yield;
           test "fork does not raise once its function runs" a_parent_in_fork;
         ] );
