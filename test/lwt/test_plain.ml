@@ -310,6 +310,26 @@ let one_after_the_other () =
   in
   List.iter each [ plain; Concord_lwt.run; plain ]
 
+(* A hook of the program that comes after the library's own is called between two turns. *)
+let between_turns () =
+  let box = Mvar.create_empty () and got = ref 0 in
+  let take_once () =
+    if !got = 0 then begin
+      let put () =
+        eventually "it waits" (fun () -> Mvar.waiters box = 1);
+        Mvar.put box 5
+      in
+      let join = thread put in
+      got := Mvar.take box;
+      join ()
+    end
+  in
+  let hook = Lwt_main.Leave_iter_hooks.add_last take_once in
+  Fun.protect
+    (fun () -> plain Lwt.pause)
+    ~finally:(fun () -> Lwt_main.Leave_iter_hooks.remove hook);
+  int "the value" 5 !got
+
 let () =
   Check.run "Concord_lwt, under Lwt_main.run"
     [
@@ -332,6 +352,7 @@ let () =
         [
           test "a thread waits before and after" outside;
           test "and beside" beside;
+          test "and between two turns" between_turns;
           test "one loop after the other" one_after_the_other;
         ] );
     ]
