@@ -224,7 +224,7 @@ let trace options =
   let check path = write path (fun channel -> output_string channel "") in
   match
     if Option.is_none options.pid then
-      ignore (Recorder.find options.program : string);
+      ignore (Program.find options.program : string);
     Option.iter check options.perfetto;
     Option.iter check options.html;
     start options

@@ -61,63 +61,6 @@ let pid t = t.pid
 
 (* --- Running ----------------------------------------------------------------- *)
 
-let is_program path =
-  match Unix.stat path with
-  | { st_kind = S_REG; _ } -> (
-      match Unix.access path [ X_OK ] with
-      | () -> true
-      | exception Unix.Unix_error _ -> false)
-  | _ | (exception Unix.Unix_error _) -> false
-
-let find program =
-  let path = Option.value (Sys.getenv_opt "PATH") ~default:"/bin:/usr/bin" in
-  let candidates =
-    if String.contains program '/' then [ program ]
-    else
-      List.map
-        (fun folder ->
-          Filename.concat (if folder = "" then "." else folder) program)
-        (String.split_on_char ':' path)
-  in
-  match List.find_opt is_program candidates with
-  | Some path -> path
-  | None when String.contains program '/' && Sys.file_exists program ->
-      failwith (program ^ " is not an executable file")
-  | None -> failwith ("there is no program " ^ program)
-
-let joined separator before added =
-  match before with
-  | None | Some "" -> added
-  | Some before -> before ^ separator ^ added
-
-(* Rings have 2^18 words for each domain, unless the user has set a size. *)
-let runtime_parameters () =
-  let before = Sys.getenv_opt "OCAMLRUNPARAM" in
-  let is_size word = String.starts_with ~prefix:"e=" word in
-  match before with
-  | Some words when List.exists is_size (String.split_on_char ',' words) ->
-      words
-  | _ -> joined "," before "e=18"
-
-let environment folder =
-  let set =
-    [
-      ("CONCORD_DEBUG", joined "," (Sys.getenv_opt "CONCORD_DEBUG") "trace");
-      ("OCAML_RUNTIME_EVENTS_START", "1");
-      ("OCAML_RUNTIME_EVENTS_DIR", folder);
-      ("OCAML_RUNTIME_EVENTS_PRESERVE", "1");
-      ("OCAMLRUNPARAM", runtime_parameters ());
-    ]
-  in
-  let is_other binding =
-    not
-      (List.exists
-         (fun (name, _) -> String.starts_with ~prefix:(name ^ "=") binding)
-         set)
-  in
-  let others = List.filter is_other (Array.to_list (Unix.environment ())) in
-  Array.of_list (others @ List.map (fun (name, v) -> name ^ "=" ^ v) set)
-
 let remove folder =
   Array.iter
     (fun name ->
@@ -157,12 +100,13 @@ let new_folder () =
            text)
 
 let start program args =
-  let path = find program in
+  let path = Program.find program in
   let folder = new_folder () in
   match
     Unix.create_process_env path
       (Array.of_list (program :: args))
-      (environment folder) Unix.stdin Unix.stdout Unix.stderr
+      (Program.environment folder)
+      Unix.stdin Unix.stdout Unix.stderr
   with
   | pid -> make pid folder ~attached:None
   | exception Unix.Unix_error (error, _, _) ->
@@ -170,58 +114,6 @@ let start program args =
       failwith (program ^ " cannot be run: " ^ Unix.error_message error)
 
 (* --- Attaching, on Linux ------------------------------------------------------- *)
-
-let proc pid name = Printf.sprintf "/proc/%d/%s" pid name
-
-let contents file =
-  try Some (In_channel.with_open_bin file In_channel.input_all)
-  with Sys_error _ -> None
-
-(* The folder in which the process has its file, or will create it. The process may see other
-   folders than this one, so its own root and its own folder are followed. *)
-let folder_of pid =
-  let variable = "OCAML_RUNTIME_EVENTS_DIR=" in
-  let value binding =
-    if String.starts_with ~prefix:variable binding then
-      let n = String.length variable in
-      Some (String.sub binding n (String.length binding - n))
-    else None
-  in
-  let named =
-    Option.bind
-      (contents (proc pid "environ"))
-      (fun text -> List.find_map value (String.split_on_char '\000' text))
-  in
-  match named with
-  | Some folder when Filename.is_relative folder ->
-      Filename.concat (proc pid "cwd") folder
-  | Some folder -> proc pid "root" ^ folder
-  | None -> proc pid "cwd"
-
-let field pid name =
-  let value line =
-    match String.split_on_char '\t' line with
-    | first :: (_ :: _ as values) when first = name -> Some values
-    | _ -> None
-  in
-  Option.bind
-    (contents (proc pid "status"))
-    (fun text -> List.find_map value (String.split_on_char '\n' text))
-
-(* The last number is that in the innermost namespace. *)
-let inner_pid pid =
-  match Option.map List.rev (field pid "NSpid:") with
-  | Some (last :: _) -> Option.value (int_of_string_opt last) ~default:pid
-  | Some [] | None -> pid
-
-(* Checks that the process has a handler, because otherwise the signal would end it. *)
-let handles pid ~number =
-  match field pid "SigCgt:" with
-  | Some [ mask ] -> (
-      match Int64.of_string_opt ("0x" ^ mask) with
-      | Some mask -> Int64.logand mask (Int64.shift_left 1L (number - 1)) <> 0L
-      | None -> false)
-  | Some _ | None -> false
 
 let now_ns () = Int64.to_int (Mtime_clock.now_ns ())
 
@@ -249,7 +141,7 @@ let is_read sign =
 
 let remove_sign attached = try Sys.remove attached.sign with Sys_error _ -> ()
 
-(* OCaml's numbers of these signals, those of Linux, which [handles] needs, and how a program
+(* OCaml's numbers of these signals, those of Linux, which [Other_process.handles] needs, and how a program
    comes to handle them. *)
 let signals =
   [
@@ -269,12 +161,13 @@ let attach pid ~signal =
   | exception Unix.Unix_error (error, _, _) ->
       fail ("cannot be traced: " ^ Unix.error_message error)
   | () -> (
-      if Option.is_none (contents (proc pid "status")) then
+      if not (Other_process.is_visible pid) then
         fail "cannot be traced from outside, because that needs Linux's /proc";
       let number, no_handler = List.assoc signal signals in
-      if not (handles pid ~number) then fail no_handler;
+      if not (Other_process.handles pid ~number) then fail no_handler;
       match
-        let folder = folder_of pid and inner_pid = inner_pid pid in
+        let folder = Other_process.folder_of pid
+        and inner_pid = Other_process.inner_pid pid in
         let file = Filename.concat folder (string_of_int inner_pid) in
         let sign = file ^ ".reader" and signed_at_ns = 0 in
         if is_read sign then
@@ -300,19 +193,11 @@ let stop t =
 
 let has_begun t = t.has_begun
 
-(* A process that has ended still has its number until its parent has asked for its status. *)
-let is_alive pid =
-  match Unix.kill pid 0 with
-  | () -> (
-      match field pid "State:" with
-      | Some (state :: _) -> not (String.starts_with ~prefix:"Z" state)
-      | Some [] | None -> true)
-  | exception Unix.Unix_error _ -> false
-
 let ended t =
   (if Option.is_none t.status then
      match t.attached with
-     | Some _ -> if not (is_alive t.pid) then t.status <- Some (WEXITED 0)
+     | Some _ ->
+         if not (Other_process.is_alive t.pid) then t.status <- Some (WEXITED 0)
      | None -> (
          match Unix.waitpid [ WNOHANG ] t.pid with
          | 0, _ -> ()

@@ -21,11 +21,6 @@ type item = {
 
 type t
 
-val find : string -> string
-(** The path of this program, found as a shell does.
-
-    - {b Raises} [Failure] with a message for the user, if there is none. *)
-
 val start : string -> string list -> t
 (** [start program args] runs the program, with its events in a new folder. It
     finds the name as a shell does.
