@@ -64,10 +64,11 @@ let () =
                ("events without chunks", Claims.without_chunks);
                ("slow clients of events", Claims.read_slowly);
                ("clients that wait at SIGTERM", Claims.stopped);
-               ("SQLite, locked", fun () -> Claims.locked ~database:None);
+               ( "SQLite, locked",
+                 fun () -> Database_claims.locked ~database:None );
                ( "PostgreSQL, locked",
                  fun () ->
-                   Claims.locked
+                   Database_claims.locked
                      ~database:(Some (Postgresql.create_database ())) );
              ]
             @ (if Openmetrics_parser.is_here then
@@ -87,16 +88,16 @@ let () =
                   ("few descriptors", Claims.few_descriptors);
                   ("no descriptor", Claims.no_descriptor);
                   ("deaf clients", Claims.deaf);
-                  ("a slow disk", Claims.slow);
+                  ("a slow disk", Database_claims.slow);
                 ]
             @
             if Race.long then
               [
-                ("PostgreSQL, out of reach", Claims.out_of_reach);
+                ("PostgreSQL, out of reach", Database_claims.out_of_reach);
                 ( "a disk that hardly writes",
-                  Claims.unanswered ~program:"../service.exe" );
+                  Database_claims.unanswered ~program:"../service.exe" );
                 ( "a disk that hardly writes, without Concord",
-                  Claims.unanswered ~program:"../plain/plain.exe" );
+                  Database_claims.unanswered ~program:"../plain/plain.exe" );
               ]
             else []) );
         ("what loads leave behind", cases "three loads" leaves_nothing);
