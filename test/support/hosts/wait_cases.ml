@@ -1,22 +1,17 @@
-(* What a host must do while its tasks wait, for each operation of the table that may wait. *)
+(* What a host must do while its tasks wait, for each operation of the table that may wait, and for
+   a scheduler in a task. *)
 
 open Concord
 open Concord_test_support
 open Check
+
+let until = Inner_cases.until
 
 (* [f] gets each operation, in the body of one run. *)
 let each (host : Test_host.t) f () =
   let operations = Waits.direct () in
   host.run (fun tasks ->
       List.iter (fun (name, make) -> f tasks name (make ())) operations)
-
-(* A task that sleeps leaves the domain to other threads, which one that yields may not do. *)
-let until (tasks : Test_host.tasks) what condition =
-  let pause () =
-    tasks.pause ();
-    Tasks.sleep 1e-4
-  in
-  eventually ~pause what condition
 
 let waits tasks name n { Waits.waiters; _ } =
   until tasks (Printf.sprintf "%s: %d wait" name n) (fun () -> waiters () = n)
@@ -184,4 +179,5 @@ let on ?(wakers = []) ?(races = true) (host : Test_host.t) =
       (each host (woken (fun wake -> wake ())))
     :: test "in order" (each host in_order)
     :: List.map woken_by (Waking.starts @ wakers)
-    @ Option.fold host.cancel ~none:[] ~some:cancellations )
+    @ Option.fold host.cancel ~none:[] ~some:cancellations
+    @ Inner_cases.on host )

@@ -13,11 +13,6 @@ let[@inline never] culprit () = if true then raise Boom
 let main f () = Eio_main.run (fun _ -> f ())
 let both = Eio.Fiber.both
 
-(* Runs [f] in a fiber that is cancelled as soon as [waits ()] is true. *)
-let cancelled ~waits f =
-  Eio.Fiber.first f (fun () ->
-      eventually ~pause:Eio.Fiber.yield "it waits" waits)
-
 let backtrace () =
   let p = Promise.create () in
   both
@@ -104,76 +99,6 @@ let suspend_contract () =
           None));
   int "block was called once each" 4 !calls
 
-(* --- Concord_fifo in a fiber ---------------------------------------------- *)
-
-let nested () =
-  traced [ "fifo waits"; "fiber continues"; "fifo resumed" ] @@ fun say ->
-  let p = Promise.create () in
-  both
-    (fun () ->
-      Fifo.run (fun () ->
-          say "fifo waits";
-          Promise.await p;
-          say "fifo resumed"))
-    (fun () ->
-      say "fiber continues";
-      Promise.fill p ())
-
-let host_cancelled () =
-  traced [ "a unwound"; "b unwound"; "run raised" ] @@ fun say ->
-  let p = Promise.create () in
-  let wait name = Promise.await p |> fun () -> say name in
-  let task name () =
-    try wait name
-    with Fifo.Cancelled as e ->
-      (* Unwinding takes a turn. The fiber can't be suspended meanwhile, because it was
-         cancelled. *)
-      Fifo.protect Fifo.yield;
-      say (name ^ " unwound");
-      raise e
-  in
-  let f () =
-    match
-      Fifo.run (fun () ->
-          ignore (Fifo.fork (task "b") : Fifo.handle);
-          task "a" ())
-    with
-    | () -> say "run returned"
-    | exception Eio.Cancel.Cancelled _ -> say "run raised"
-  in
-  cancelled ~waits:(fun () -> Promise.waiters p = 2) f;
-  int "withdrawn" 0 (Promise.waiters p)
-
-(* The tasks wait for another thread while they unwind, so [run] must not return before they
-   have ended. *)
-let host_cancelled_slowly () =
-  traced [ "unwinding"; "unwound"; "run raised"; "switch raised" ] @@ fun say ->
-  let p = Promise.create () in
-  let asked = Mvar.create_empty () and answer = Mvar.create_empty () in
-  let answerer =
-    Thread.create (fun () -> Mvar.put answer (Mvar.take asked)) ()
-  in
-  let task () =
-    try Promise.await p
-    with Fifo.Cancelled ->
-      say "unwinding";
-      Fifo.protect (fun () ->
-          Mvar.put asked ();
-          Mvar.take answer);
-      say "unwound"
-  in
-  (try
-     Eio.Switch.run (fun sw ->
-         Eio.Fiber.fork ~sw (fun () ->
-             try Fifo.run task
-             with Eio.Cancel.Cancelled _ as e ->
-               say "run raised";
-               raise e);
-         int "it waits" 1 (Promise.waiters p);
-         Eio.Switch.fail sw Boom)
-   with Boom -> say "switch raised");
-  Thread.join answerer
-
 (* --- Threads beside a loop of Eio ------------------------------------------ *)
 
 let systhread () =
@@ -242,13 +167,6 @@ let cancellation =
     test "10,000 cancelled fibers leave no memory" (main bulk);
   ]
 
-let fifo =
-  [
-    test "Fifo.run suspends the fiber only" (main nested);
-    test "cancelling the fiber unwinds the tasks" (main host_cancelled);
-    test "and waits for tasks that unwind slowly" (main host_cancelled_slowly);
-  ]
-
 let threads =
   [
     test "run_in_systhread" (main systhread);
@@ -258,9 +176,4 @@ let threads =
   ]
 
 let suites =
-  [
-    ("waiting", waiting);
-    ("cancellation", cancellation);
-    ("Fifo.run in a fiber", fifo);
-    ("threads", threads);
-  ]
+  [ ("waiting", waiting); ("cancellation", cancellation); ("threads", threads) ]

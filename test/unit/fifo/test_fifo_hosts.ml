@@ -1,3 +1,5 @@
+(* Fifo with other hosts. [Wait_cases] has what each host needs of a Fifo in its task. *)
+
 open Concord
 open Concord_test_support
 open Check
@@ -12,73 +14,6 @@ let with_pool f =
   Fun.protect ~finally:(fun () -> Pool.teardown_pool pool) (fun () -> f pool)
 
 (* --- In other hosts --------------------------------------------------------- *)
-
-let in_fifo () =
-  traced [ "inner waits"; "outer continues"; "inner resumed"; "outer ends" ]
-  @@ fun say ->
-  Fifo.run @@ fun () ->
-  let p = Promise.create () in
-  let h =
-    Fifo.fork (fun () ->
-        Fifo.run (fun () ->
-            fork (fun () ->
-                say "inner waits";
-                Promise.await p;
-                say "inner resumed")))
-  in
-  say "outer continues";
-  Promise.fill p ();
-  Fifo.join h;
-  say "outer ends"
-
-let cancelled_in_fifo () =
-  traced [ "b unwound"; "a unwound"; "run raised" ] @@ fun say ->
-  let never = Promise.create () in
-  let wait name () =
-    try Promise.await never
-    with Fifo.Cancelled as e ->
-      say (name ^ " unwound");
-      raise e
-  in
-  Fifo.run @@ fun () ->
-  let h =
-    Fifo.fork (fun () ->
-        match
-          Fifo.run (fun () ->
-              fork (wait "a");
-              wait "b" ())
-        with
-        | () -> say "run returned"
-        | exception Fifo.Cancelled -> say "run raised")
-  in
-  int "both wait" 2 (Promise.waiters never);
-  Fifo.cancel h;
-  Fifo.join h;
-  int "withdrawn" 0 (Promise.waiters never)
-
-(* A cancelled task may wait again within [protect], so [run] must not return before it has
-   ended. *)
-let cancelled_slowly () =
-  traced [ "unwinding"; "outer continues"; "unwound"; "run raised" ]
-  @@ fun say ->
-  Fifo.run @@ fun () ->
-  let gate = Promise.create () in
-  let task () =
-    try Promise.await (Promise.create ())
-    with Fifo.Cancelled ->
-      say "unwinding";
-      Fifo.protect (fun () -> Promise.await gate);
-      say "unwound"
-  in
-  let h =
-    Fifo.fork (fun () ->
-        try Fifo.run task with Fifo.Cancelled -> say "run raised")
-  in
-  Fifo.cancel h;
-  Fifo.yield ();
-  say "outer continues";
-  Promise.fill gate ();
-  Fifo.join h
 
 let in_pool_tasks () =
   with_pool @@ fun pool ->
@@ -360,9 +295,6 @@ let () =
     [
       ( "in other hosts",
         [
-          test "in Fifo: only the task is suspended" in_fifo;
-          test "in Fifo: its host cancels it" cancelled_in_fifo;
-          test "in Fifo: cancelled, it waits for its tasks" cancelled_slowly;
           test "in 40 tasks of a pool" in_pool_tasks;
           test "in a thread, domains, Eio fibers at once" everywhere;
         ] );
