@@ -5,6 +5,8 @@
 set -euo pipefail
 
 top=$1 names=("${@:2}")
+# Builds in the checkout pass over this folder, with the copy of the packages in its install/, because dune ignores names that
+# begin with an underscore.
 build=$top/_build-installed
 prefix=$build/prefix project=$build/project
 say() { printf 'installed: %s\n' "$*" >&2; }
