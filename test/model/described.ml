@@ -257,21 +257,20 @@ end = struct
   let some ?(at_rest = ignore) n =
     let seen = Hashtbl.create n in
     let rec check_one ~wanted ~attempts =
+      let again () = check_one ~wanted ~attempts:(attempts - 1) in
       let scenario = draw () in
       let name = show scenario in
-      let possible = possible scenario @ as_if_not_come scenario in
-      let is_dull () =
-        List.compare_length_with possible 1 = 0 && not (serves scenario)
-      in
-      if
-        Hashtbl.mem seen name || is_misuse possible
-        || (attempts > 0 && not (wanted scenario))
-        || is_dull ()
-      then check_one ~wanted ~attempts:(attempts - 1)
-      else begin
-        Hashtbl.add seen name ();
-        check ~at_rest scenario possible
-      end
+      if Hashtbl.mem seen name || (attempts > 0 && not (wanted scenario)) then
+        again ()
+      else
+        let possible = possible scenario @ as_if_not_come scenario in
+        let has_one = List.compare_length_with possible 1 = 0 in
+        if is_misuse possible || (has_one && not (serves scenario)) then
+          again ()
+        else begin
+          Hashtbl.add seen name ();
+          check ~at_rest scenario possible
+        end
     in
     for _ = 1 to n do
       let wanted =
