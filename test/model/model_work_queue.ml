@@ -158,11 +158,17 @@ let items_come_back () =
       "a=ok x=back b=1,2 [3]"; "a=ok x=back b=2,1 [3]"; "a=ok x=back b=2,3 [1]";
     ]
 
-module Described_work_queue = Described.Make (Work_queues.Of_two)
+(* With a capacity of one, tasks may come to take an item while it is moved. *)
+module Of_one = Work_queues.Of (struct
+  let capacity = 1
+end)
+
+module Described_one = Described.Make (Of_one)
+module Described_two = Described.Make (Work_queues.Of_two)
 
 let () =
-  Described_work_queue.some 40 ~at_rest:(fun { queue; _ } ->
-      ignore (content queue));
+  Described_one.some 30 ~at_rest:(fun { queue; _ } -> ignore (content queue));
+  Described_two.some 15 ~at_rest:(fun { queue; _ } -> ignore (content queue));
   items_come_back ();
   check "an item is taken and withdrawn" 1 [ 1 ]
     (fun t tickets ->
