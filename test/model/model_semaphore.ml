@@ -1,4 +1,5 @@
-(* Semaphores. The scenarios below are those of permits that come back, and of nudged tasks. *)
+(* Semaphores. The scenarios below are those of permits that come back, and of nudged tasks. One
+   more notices a fault that drawn scenarios often miss. *)
 
 open Actor
 
@@ -127,6 +128,11 @@ let () =
       at_rest t;
       if Permits.free_of (Atomic.get t) > 1 then failwith "two permits");
   permits_come_back ();
+  check "binary: one waits and is cancelled, two releases" 0
+    (fun t ->
+      let a = acquire "a" t in
+      ([ a ], [ release_binary t; release_binary t; Cancel a ]))
+    [ "a=cancelled 1"; "a=ok 1" ];
   Sleeper.asleep := true;
   check_nudged "" ~late:false;
   Sleeper.step_ns := 2 * Nudge.patience_ns;
