@@ -282,7 +282,7 @@ end
 
 (* --- Tests --------------------------------------------------------------------------- *)
 
-let test ?only:(clauses, some = ([], [])) hosts =
+let test ?only:(clauses, some = ([], [])) ?(in_table = []) hosts =
   let passes (host, only) =
     let report = Host.check ~seconds:20. ?only host in
     let missing Report.{ clause; verdict; _ } =
@@ -298,6 +298,9 @@ let test ?only:(clauses, some = ([], [])) hosts =
     Report.passed report
   in
   let tests only = List.map (fun host -> (declare host, only)) in
+  let hosts =
+    if Concord_test_support.Race.long then in_table @ hosts else hosts
+  in
   (* All of them are declared, because the process of a clause may draw others. *)
   let all = tests (Some clauses) some @ tests None hosts in
   let drawn = Concord_test_support.Race.drawn all in

@@ -32,9 +32,15 @@ module Within (_ : HOST) (_ : HOST) : HOST
 (** A host in a spawned domain. *)
 module In_domain (_ : HOST) : HOST
 
-val test : ?only:string list * (module HOST) list -> (module HOST) list -> unit
+val test :
+  ?only:string list * (module HOST) list ->
+  ?in_table:(module HOST) list ->
+  (module HOST) list ->
+  unit
 (** Runs the suite on each host. With [only], it also runs the checks of these
     clauses on the hosts beside them. Of both lists, only the hosts that the
-    seed draws are checked ({!Concord_test_support.Race.drawn}). It prints what
-    a host doesn't offer. If a clause is broken, it prints the report, and the
-    exit code is 1. Call it only once. *)
+    seed draws are checked ({!Concord_test_support.Race.drawn}). Those
+    [in_table] are checked in each run by [table], for [doc/hosts.mld], so that
+    this checks them in a long run only. It prints what a host doesn't offer. If
+    a clause is broken, it prints the report, and the exit code is 1. Call it
+    only once. *)

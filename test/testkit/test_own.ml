@@ -9,15 +9,6 @@ let in_domain (module H : HOST) : (module HOST) = (module Own.In_domain (H))
 let () =
   let open Own in
   test
-    ([
-       fifo;
-       lazy_fifo;
-       in_domain fifo;
-       within fifo fifo;
-       threads;
-       main_thread;
-       domains;
-       workers;
-       within workers fifo;
-     ]
-    @ styles @ policies)
+    ~in_table:
+      ([ fifo; lazy_fifo; threads; domains; workers ] @ styles @ policies)
+    [ in_domain fifo; within fifo fifo; main_thread; within workers fifo ]

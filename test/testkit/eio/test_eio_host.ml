@@ -9,8 +9,8 @@ module Fifo = (val fifo)
 
 let () =
   test
+    ~in_table:[ (module Eio_host) ]
     [
-      (module Eio_host);
       (module In_domain (Eio_host));
       (module Within (Eio_host) (Fifo));
       (module Within (Fifo) (Eio_host));

@@ -5,9 +5,5 @@ module Fifo = (val fifo)
 
 let () =
   test
-    [
-      (module Lwt_direct);
-      (module Promises);
-      (module Within (Promises) (Fifo));
-      (module Within (Fifo) (Lwt_direct));
-    ]
+    ~in_table:[ (module Lwt_direct); (module Promises) ]
+    [ (module Within (Promises) (Fifo)); (module Within (Fifo) (Lwt_direct)) ]
