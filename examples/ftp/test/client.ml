@@ -36,14 +36,28 @@ let ask t command =
 
 let code t command = code_of (ask t command)
 
-let login port =
-  let t = connect port in
-  Concord_test_support.Check.int "USER" 331 (code t "USER anonymous");
-  Concord_test_support.Check.int "PASS" 230 (code t "PASS me@example.com");
-  t
+let ask_all clients command =
+  List.iter (fun t -> send t command) clients;
+  List.map reply clients
 
-let data t =
-  to_port (Scanf.sscanf (ask t "EPSV") "229 %s@(|||%d|)" (fun _ port -> port))
+let logins port n =
+  let clients = List.init n (fun _ -> open_ port) in
+  let all_say what code replies =
+    List.iter
+      (fun line -> Concord_test_support.Check.int what code (code_of line))
+      replies
+  in
+  all_say "greeting" 220 (List.map reply clients);
+  all_say "USER" 331 (ask_all clients "USER anonymous");
+  all_say "PASS" 230 (ask_all clients "PASS me@example.com");
+  clients
+
+let login port = List.hd (logins port 1)
+
+let open_data line =
+  to_port (Scanf.sscanf line "229 %s@(|||%d|)" (fun _ port -> port))
+
+let data t = open_data (ask t "EPSV")
 
 let receive socket =
   let channel = Unix.in_channel_of_descr socket in
@@ -53,11 +67,13 @@ let receive socket =
 
 let last t first = if first = 150 then code_of (reply t) else first
 
-let retrieve t command =
-  let data = data t in
-  let first = code t command in
-  let text = receive data in
-  (last t first, text)
+let retrieve_all clients command =
+  let data = List.map open_data (ask_all clients "EPSV") in
+  let firsts = List.map code_of (ask_all clients command) in
+  let texts = List.map receive data in
+  List.combine (List.map2 last clients firsts) texts
+
+let retrieve t command = List.hd (retrieve_all [ t ] command)
 
 let store t name text =
   let data = data t in
