@@ -245,7 +245,7 @@ end = struct
       else 0
     in
     let spinning = if looks = 0 then "" else " (spinning)" in
-    Model.check ~share:3
+    Model.check ~most:400
       (S.name ^ spinning ^ ": " ^ show scenario)
       ~expect:(List.map show_end exact)
       ~also:(List.map show_end possible)

@@ -221,7 +221,7 @@ let seed =
 
 (* How many interleavings of a scenario a run checks. The seed selects one scenario in four, and
    one in 16, of which it checks more, so other runs do so for others. With [long] it checks all. *)
-let most n =
+let usual_most n =
   if long then max_int
   else if n mod 16 = 0 then 10_000
   else if n mod 4 = 0 then 2_000
@@ -232,9 +232,13 @@ let scenarios = ref 0
 exception Enough
 
 (* The result is whether all interleavings were explored. [so_far ()] is their number. *)
-let explore ~share ~so_far scenario =
+let explore ?most ~so_far scenario =
   incr scenarios;
-  let most = most ((seed + !scenarios) land max_int) / share in
+  let most =
+    match most with
+    | Some n when not long -> n
+    | Some _ | None -> usual_most ((seed + !scenarios) land max_int)
+  in
   (* What runs after the scenario is not part of its last interleaving. *)
   let finally () =
     unwind_suspended ();
@@ -251,9 +255,9 @@ let explore ~share ~so_far scenario =
 
 (* In [check name ~expect scenario], [scenario ()] returns the processes and a function. The
    function describes the outcome at rest, or raises. The outcomes of all interleavings
-   together must be exactly [expect]. Those in [also] may occur. With [share], a run checks so
-   many times fewer interleavings. *)
-let check ?(also = []) ?(share = 1) name ~expect scenario =
+   together must be exactly [expect]. Those in [also] may occur. With [most], a run checks so
+   many interleavings at most, unless it is [long]. *)
+let check ?(also = []) ?most name ~expect scenario =
   let start = Stdlib.Sys.time () in
   let seen = Hashtbl.create 16 in
   let interleavings = ref 0 and given_up = ref 0 in
@@ -290,7 +294,7 @@ let check ?(also = []) ?(share = 1) name ~expect scenario =
         say "%s: %s\n" name problem;
         false
   in
-  let whole = explore once ~share ~so_far:(fun () -> !interleavings) in
+  let whole = explore once ?most ~so_far:(fun () -> !interleavings) in
   say "%s: %d interleavings%s%s, %.1f s\n" name !interleavings
     (if !given_up = 0 then "" else Printf.sprintf " (%d given up)" !given_up)
     (if whole then ""
