@@ -208,8 +208,11 @@ let finalisers () =
 let suites =
   [
     ( "in one domain",
-      [ test "many" many; test "effects of a wait that ends at once" effects ]
-    );
+      [
+        test "in order" in_order;
+        test "many" many;
+        test "effects of a wait that ends at once" effects;
+      ] );
     ( "between domains and threads",
       between
       @ [
