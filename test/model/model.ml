@@ -236,8 +236,8 @@ let explore ?most ~so_far scenario =
   incr scenarios;
   let most =
     match most with
-    | Some n when not long -> n
-    | Some _ | None -> usual_most ((seed + !scenarios) land max_int)
+    | Some n -> if long then 10 * n else n
+    | None -> usual_most ((seed + !scenarios) land max_int)
   in
   (* What runs after the scenario is not part of its last interleaving. *)
   let finally () =
@@ -256,7 +256,7 @@ let explore ?most ~so_far scenario =
 (* In [check name ~expect scenario], [scenario ()] returns the processes and a function. The
    function describes the outcome at rest, or raises. The outcomes of all interleavings
    together must be exactly [expect]. Those in [also] may occur. With [most], a run checks so
-   many interleavings at most, unless it is [long]. *)
+   many interleavings at most, or ten times as many if it is [long]. *)
 let check ?(also = []) ?most name ~expect scenario =
   let start = Stdlib.Sys.time () in
   let seen = Hashtbl.create 16 in
@@ -301,7 +301,7 @@ let check ?(also = []) ?most name ~expect scenario =
      else
        Printf.sprintf
          ", not all (CONCORD_SEED=%d checks the same; CONCORD_LONG=1 checks \
-          all)"
+          more)"
          seed)
     (Stdlib.Sys.time () -. start);
   Hashtbl.to_seq seen |> List.of_seq |> List.sort compare
