@@ -95,9 +95,10 @@ let check_end t =
 let at_rest t =
   let client = Client.login t.port in
   Check.yes "big" (Client.retrieve client "RETR big" = (226, big));
-  let n = descriptors t in
+  let n = Option.map pred (descriptors t) in
   Client.close client;
-  Option.map pred n
+  Check.eventually "it is closed" (fun () -> descriptors t = n);
+  n
 
 let with_server ?limit ?(options = []) test =
   let root = make_root () in
