@@ -2,6 +2,10 @@ open Concord
 
 let close_quietly fd = try Descriptor.close fd with Unix.Unix_error _ -> ()
 
+(* Sockets that aren't of TCP don't have the option. *)
+let send_at_once fd =
+  try Unix.setsockopt fd TCP_NODELAY true with Unix.Unix_error _ -> ()
+
 (* --- Servers -------------------------------------------------------------------- *)
 
 let print format =
@@ -20,6 +24,7 @@ let print_shortage e =
 
 (* A cancellation of the host isn't a failure of [serve]. *)
 let serve_one serve on_error fd peer =
+  send_at_once fd;
   try Io.owned "run_server" fd (fun fd -> serve fd peer)
   with e -> (
     match Scope.cause e (Printexc.get_raw_backtrace ()) with
@@ -127,6 +132,7 @@ let connect_by_name ?(delay = 0.25) ?(resolve = resolve_streams) host service =
       match Tasks.hedge ~delay (List.map attempt addresses) with
       | winner ->
           close_but (Some winner);
+          send_at_once winner;
           winner
       | exception e ->
           let backtrace = Printexc.get_raw_backtrace () in

@@ -16,7 +16,9 @@ val run_server :
     [serve socket peer] for each, in a task of the caller's host
     ({!Concord.Scope}). When [serve] has ended, [socket] is closed. [serve] may
     close it before, or make channels of it, whose end closes it. Then it isn't
-    closed again.
+    closed again. A [socket] of TCP sends at once ([TCP_NODELAY]). Otherwise the
+    system could keep a short answer for 40 ms, until the peer acknowledges the
+    one before.
 
     It serves up to [connections] at the same time, by default 1,000. The others
     wait in the queue of the system.
@@ -55,7 +57,8 @@ val connect_by_name :
     the order of the resolver. If the first one has not answered after [delay]
     seconds, by default 0.25, or has failed, it tries the next one beside it.
     The first one to be connected is the result, and the sockets of the others
-    are closed.
+    are closed. The result sends at once ([TCP_NODELAY]), as those of
+    {!run_server}.
 
     - {b Suspends} until then. There is no limit of time, except the system's.
     - {b Cancelled}, it closes all sockets.

@@ -35,10 +35,13 @@ let listen address =
     Unix.close socket;
     raise e
 
+(* With the delay (Nagle's algorithm), the reply after a transfer would wait until the client
+   acknowledges the one before, which may take 40 ms. *)
 let accept ~patience listener =
   attempt ~patience (Concord_aio.readable_evt listener) (fun () ->
       let socket, peer = Unix.accept ~cloexec:true listener in
       Unix.set_nonblock socket;
+      Unix.setsockopt socket TCP_NODELAY true;
       (socket, peer))
 
 let receive ~patience socket buffer =

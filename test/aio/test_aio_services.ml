@@ -315,6 +315,22 @@ let localhost () =
       (* if localhost has an address of IPv6, it refuses *)
       reaches listener (Aio.connect_by_name "localhost" (string_of_int port))
 
+(* A short message behind another one isn't kept back. *)
+let at_once () =
+  let listener = listener () and stop = Promise.create () in
+  let is_at_once fd = Unix.getsockopt fd TCP_NODELAY in
+  let serve fd _ = put fd (string_of_bool (is_at_once fd)) in
+  let server () = Aio.run_server ~stop:(Promise.await_evt stop) listener serve
+  and a_client () =
+    let fd = by_name [ Unix.getsockname listener ] in
+    yes "by name" (is_at_once fd);
+    Alcotest.(check string) "by the server" "true" (get fd);
+    Aio.close fd;
+    Promise.fill stop ()
+  in
+  ignore (Tasks.both server a_client : unit * unit);
+  Aio.close listener
+
 (* --- Files ---------------------------------------------------------------------- *)
 
 let files () =
@@ -492,6 +508,7 @@ let () =
       ("cancelled", impatient);
       ("by turns", by_turns);
       ("localhost", localhost);
+      ("at once", at_once);
     ]
   and others =
     [
