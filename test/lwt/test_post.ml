@@ -95,6 +95,32 @@ let in_signal_handler () =
   let+ () = Concord_lwt.Promise.await posted in
   Sys.set_signal Sys.sigusr1 before
 
+(* A handler raises at any allocation of a thread that posts a job to a sleeping loop. Whether that
+   job was posted or not, the loop serves the next one. The loop sleeps after its last hook. *)
+let interrupted () =
+  Interrupting.at_every_allocation @@ fun () ->
+  let served, serve = Lwt.wait () in
+  let next () = Lwt.return (Lwt.wakeup serve true) and in_time = ref false in
+  let post armed =
+    let is_first = ref true in
+    let hook () =
+      if !is_first && Lwt.paused_count () = 0 then begin
+        is_first := false;
+        armed := true;
+        (try ignore (Concord_lwt.post Lwt.return : unit Promise.t)
+         with Exit -> ());
+        armed := false;
+        ignore (Concord_lwt.post next : unit Promise.t)
+      end
+    in
+    let hook = Lwt_main.Enter_iter_hooks.add_last hook in
+    let late = Lwt.map (fun () -> false) (Lwt_unix.sleep 10.) in
+    in_time := plain (fun () -> Lwt.choose [ served; late ]);
+    Lwt_main.Enter_iter_hooks.remove hook;
+    Lwt.cancel late
+  and check what = yes what !in_time in
+  (post, check)
+
 let cpu () =
   let t = Unix.times () in
   t.tms_utime +. t.tms_stime
@@ -169,6 +195,17 @@ let after_the_end () =
       Concord_lwt.Promise.await (Concord_lwt.post job));
   int "called" 2 !calls
 
+(* Nothing of a refused job stays in memory until the next loop. *)
+let forgotten () =
+  let kept = Weak.create 1 in
+  Concord_lwt.run (fun () ->
+      let value = ref 0 in
+      Weak.set kept 0 (Some value);
+      ignore (Concord_lwt.post (fun () -> Lwt.return !value) : int Promise.t);
+      Lwt.return_unit);
+  Gc.full_major ();
+  no "kept" (Weak.check kept 0)
+
 (* The end of the loop races with the posts of a domain. Each promise gets a value, or fails. *)
 let race () =
   for _ = 1 to 200 do
@@ -210,6 +247,7 @@ let () =
           (* must come first *)
           test "before the first" before_the_first;
           test "after the end" after_the_end;
+          test "refused, and forgotten" forgotten;
           test "racing with the end" race;
         ] );
       ( "jobs",
@@ -218,6 +256,9 @@ let () =
             test "many, in order" many;
             test "from the loop itself" from_the_loop;
             test "from a signal handler" in_signal_handler;
-            test "an idle loop uses no CPU" idle;
-          ] );
+          ]
+        @ Interrupting.only
+            (test "while signal handlers raise, to a loop that sleeps"
+               interrupted)
+        @ [ test "an idle loop uses no CPU" idle ] );
     ]
