@@ -119,6 +119,34 @@ let by_a_timeout env n take =
 let by_concord's_timeout _ n take =
   ignore (Tasks.with_timeout (float (n mod 5) *. 1e-5) take : unit option)
 
+(* --- Signal handlers ------------------------------------------------------------ *)
+
+(* A handler raises at any allocation of a fiber that spins, falls asleep, and is resumed. The fiber
+   gets the handler's own exception. *)
+let interrupted () =
+  Interrupting.at_every_allocation ~within:"Concord__core__Spinning"
+  @@ fun () ->
+  let ended = ref (Error Not_found) in
+  let wait armed =
+    let p = Promise.create () in
+    let await () =
+      armed := true;
+      ended := try Ok (Promise.await p) with e -> Error e
+    and fill () =
+      for _ = 1 to 1_000 do
+        Eio.Fiber.yield ()
+      done;
+      armed := false;
+      Promise.fill p ()
+    in
+    main (fun _ -> Eio.Fiber.both await fill) ()
+  and check what =
+    match !ended with
+    | Ok () | Error Exit -> ()
+    | Error e -> Alcotest.failf "%s: %s" what (Printexc.to_string e)
+  in
+  (wait, check)
+
 (* --- Two domains ----------------------------------------------------------------- *)
 
 let in_fiber f = Eio_main.run (fun _ -> f ())
@@ -178,6 +206,8 @@ let () =
           test "Time.with_timeout" (main (no_value_is_lost by_a_timeout));
           test "Tasks" (main (no_value_is_lost by_concord's_timeout));
         ] );
+      ( "signal handlers that raise",
+        Interrupting.only (test "while it falls asleep" interrupted) );
       ( "two domains",
         [
           test "two loops" (fun () ->
