@@ -102,13 +102,14 @@ let create ~here ~domains =
     turns = 0;
   }
 
-(* Unbroken, because other tasks would wait in vain. [f v] may take effect twice. *)
-let insist f v =
+(* Unbroken, because other tasks would wait in vain. [f v] may take effect several
+   times. *)
+let rec insist f v =
   match f v with
   | result -> result
   | exception e ->
       let backtrace = Printexc.get_raw_backtrace () in
-      ignore (f v : bool);
+      ignore (Sys.opaque_identity (insist f v) : bool);
       Printexc.raise_with_backtrace e backtrace
 
 (* --- The end of jobs ------------------------------------------------------ *)
