@@ -306,6 +306,36 @@ let semaphore () =
     ~try_acquire:Binary.try_acquire ~acquire:Binary.acquire
     ~release:Binary.release ~hold:Binary.with_permit
 
+(* Two of three permits are free, but a task waits for all three. *)
+let all_permits () =
+  let open Semaphore.Counting in
+  let t = Debug.named "three" (make 3) in
+  with_permit t @@ fun () ->
+  while_waiting "three"
+    (fun () -> acquire_n t 3)
+    ~release:(fun () -> release t)
+    (fun () -> me "bracket" "three")
+
+(* A resource is used by one task after the other. Each is a holder only while it uses it. *)
+let pool () =
+  let t = Pool.create ~name:"resources" 1 ignore in
+  let use () = Pool.use t ignore in
+  in_thread use;
+  in_thread use;
+  let lease = Pool.obtain t in
+  let shows state =
+    me "the user" "resources";
+    strings "state" [ state ] [ (target "resources").state ]
+  in
+  let is_refused () = raises "closed" Pool.Closed use in
+  while_waiting "resources" is_refused
+    ~release:(fun () -> Pool.close t)
+    (fun () -> shows "1 in use of 1");
+  while_waiting "resources"
+    (fun () -> Pool.await_closed t)
+    ~release:(fun () -> Pool.give_back ~keep:true lease)
+    (fun () -> shows "1 in use of 1, closed")
+
 let () =
   run "holders"
     [
@@ -317,6 +347,8 @@ let () =
           test "given again" (condition_with given "given again");
           test "rwlock" rwlock;
           test "semaphore" semaphore;
+          test "semaphore, all permits" all_permits;
+          test "pool" pool;
           test "mvar" mvar;
           test "lazy" (new_lazy_value "lazy" Lazy.force);
           test "lazy, its event"
