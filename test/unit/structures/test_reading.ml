@@ -83,6 +83,34 @@ let drain_senders () =
   List.iteri (fun i task -> if i <> 1 then Hand.result task) tasks;
   int "no task waits" 0 (Channel.waiters t)
 
+(* A host that runs a task at once when it is resumed. *)
+let run_at_once f =
+  let open Effect.Deep in
+  let continue k = function
+    | Ok v -> continue k v
+    | Error e -> discontinue k e
+  in
+  let effc : type a. a Effect.t -> ((a, _) continuation -> _) option = function
+    | Tools.Suspend.Suspend block ->
+        Some
+          (fun k ->
+            let resumer outcome =
+              continue k outcome;
+              true
+            in
+            Option.iter (fun v -> continue k (Ok v)) (block resumer))
+    | _ -> None
+  in
+  try_with f () { effc }
+
+(* A sender that sends again while the channel is drained comes too late. *)
+let drain_once () =
+  let t = Channel.create () in
+  run_at_once (fun () -> List.iter (Channel.send t) [ 1; 2; 3 ]);
+  ints "the value that waits" [ 1 ] (Channel.drain t);
+  ints "the next one" [ 2 ] (Channel.drain t);
+  ints "the last one" [ 3 ] (Channel.drain t)
+
 let () =
   run "Reading to the end"
     [
@@ -94,5 +122,6 @@ let () =
         [
           test "each subscription has its own" drain_subscriptions;
           test "all senders that wait" drain_senders;
+          test "a sender that sends again" drain_once;
         ] );
     ]
