@@ -39,21 +39,24 @@ let rec post ~ring job =
         post ~ring job
       else if List.is_empty jobs then ring ()
 
-(* Unbroken. The recursive call is not a tail call, because that would put a poll before it. *)
-let rec insist ring =
+(* Unbroken, until it has raised so often that the cause isn't a signal handler: a broken
+   notification of Lwt raises each time. *)
+let rec insist tries ring =
   match ring () with
   | () -> ()
   | exception e ->
       let backtrace = Printexc.get_raw_backtrace () in
-      Sys.opaque_identity (insist ring);
+      if tries > 0 then insist (tries - 1) ring;
       Printexc.raise_with_backtrace e backtrace
+
+let most_tries = 100
 
 let post ~ring job =
   match post ~ring job with
   | () -> ()
   | exception e ->
       let backtrace = Printexc.get_raw_backtrace () in
-      insist ring;
+      insist most_tries ring;
       Printexc.raise_with_backtrace e backtrace
 
 let reopen () =
