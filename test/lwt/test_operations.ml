@@ -72,26 +72,6 @@ let at_once () =
 
 (* --- Order ---------------------------------------------------------------- *)
 
-let order () =
-  traced [ "0"; "1"; "2"; "3"; "4" ] @@ fun say ->
-  let box = Mvar.create_empty () in
-  run @@ fun () ->
-  let take i =
-    let+ v = Concord_lwt.Mvar.take box in
-    int "the turn" i v;
-    say (string_of_int v)
-  in
-  let all = List.map take [ 0; 1; 2; 3; 4 ] in
-  let join =
-    Check.domain (fun () ->
-        Concord_fifo.run (fun () ->
-            for i = 0 to 4 do
-              Mvar.put box i
-            done))
-  in
-  let+ () = Lwt.join all in
-  join ()
-
 (* The callbacks run in the order of the wakes. *)
 let order_of_wakes () =
   let n = 1_000 in
@@ -130,8 +110,6 @@ let () =
               at_once;
           ] );
       ( "order",
-        [
-          test "waiters are served in order" order;
-          test "callbacks are called in the order of the wakes" order_of_wakes;
-        ] );
+        [ test "callbacks are called in the order of the wakes" order_of_wakes ]
+      );
     ]

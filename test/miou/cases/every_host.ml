@@ -85,7 +85,7 @@ let run () =
       ("Miou, values", [ test "of Miou's tasks" values ]);
       ("reaching", reaching);
       Wait_cases.on In_miou.here;
-      Wait_cases.on In_miou.there;
+      Wait_cases.on ~in_turn:false In_miou.there;
       ( "hosts in Miou",
         [
           test "a task of Fifo, cancelled"

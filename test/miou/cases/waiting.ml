@@ -9,19 +9,6 @@ open Check
 
 (* --- One domain -------------------------------------------------------------- *)
 
-(* The porter serves all three in one turn. *)
-let in_order () =
-  traced [ "put"; "a took 1"; "b took 2"; "c took 3" ] @@ fun say ->
-  In_miou.run @@ fun () ->
-  let box = Stream.create 3 in
-  let take name () = say (Printf.sprintf "%s took %d" name (Stream.take box)) in
-  let put () =
-    In_miou.eventually "all wait" (fun () -> Stream.waiters box = 3);
-    List.iter (Stream.add box) [ 1; 2; 3 ];
-    say "put"
-  in
-  In_miou.all [ take "a"; take "b"; take "c"; put ]
-
 let many () =
   In_miou.run @@ fun () ->
   let gate = Promise.create () and through = ref 0 in
@@ -208,11 +195,8 @@ let finalisers () =
 let suites =
   [
     ( "in one domain",
-      [
-        test "in order" in_order;
-        test "many" many;
-        test "effects of a wait that ends at once" effects;
-      ] );
+      [ test "many" many; test "effects of a wait that ends at once" effects ]
+    );
     ( "between domains and threads",
       between
       @ [

@@ -29,8 +29,9 @@ let one_by_one (s : Schedulers.t) =
     Lazy_policies.suite (s.name ^ ", lazy, cancelled") (cancelling s);
   ]
 
-let waits ?fork ?pause (s : Schedulers.t) =
-  Wait_cases.on (Ready_cases.of_cancelling s.name (cancelling ?fork ?pause s))
+let waits ?in_turn ?fork ?pause (s : Schedulers.t) =
+  Wait_cases.on ?in_turn
+    (Ready_cases.of_cancelling s.name (cancelling ?fork ?pause s))
 
 let in_eio =
   {
@@ -41,6 +42,7 @@ let in_eio =
 let suites =
   List.concat_map anywhere (all @ [ registered fifo; registered multififo ])
   @ List.concat_map one_by_one [ fifo; registered fifo ]
-  @ List.map waits (all @ [ registered fifo ])
+  @ List.map (waits ~in_turn:true) [ fifo; registered fifo ]
+  @ List.map (waits ~in_turn:false) [ random; randoms; multififo; thread ]
   (* A fiber of [as_fiber] waits by its host, and not by an effect of Picos. *)
   @ [ waits ~fork:spawn in_eio ]

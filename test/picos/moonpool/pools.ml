@@ -40,7 +40,7 @@ let hosted (s : Schedulers.t) =
     ( s.name ^ ", lazy, among tasks",
       Lazy_undefined.among (fun fs -> s.run (fun () -> Schedulers.all_of fs)) );
     Waiting.on s;
-    Hosted.waits ~pause s;
+    Hosted.waits ~in_turn:false ~pause s;
   ]
 
 (* With tasks of other hosts. *)

@@ -56,6 +56,25 @@ let in_order tasks name ({ Waits.one_by_one; waiters; wake; _ } as it) =
     int (name ^ ": no task waits") 0 (waiters ())
   end
 
+(* Tasks of one thread continue in the order in which they are woken. Here this is the order of
+   their waits, because a task that spins could overtake others otherwise. *)
+let at_once fill_by (tasks : Test_host.tasks) =
+  let n = 5 and continued = ref [] in
+  let gates = List.init n (fun _ -> Promise.create ())
+  and ended = Latch.create n in
+  let wait i gate () =
+    Promise.await gate;
+    continued := i :: !continued;
+    Latch.count_down ended
+  in
+  List.iteri (fun i gate -> tasks.fork (wait i gate)) gates;
+  until tasks "all wait" (fun () ->
+      List.for_all (fun gate -> Promise.waiters gate = 1) gates);
+  fill_by (fun () -> List.iter (fun gate -> Promise.fill gate ()) gates);
+  Latch.await ended;
+  Alcotest.(check (list int))
+    "continued" (List.init n Fun.id) (List.rev !continued)
+
 let by_another host start () =
   Waking.with_jobs start @@ fun run_job ->
   let by wake =
@@ -154,8 +173,9 @@ let race cancel ~n host () =
 
 (* --- All cases ----------------------------------------------------------------- *)
 
-(* [wakers] are further hosts. [races] is whether each task can cancel another one. *)
-let on ?(wakers = []) ?(races = true) (host : Test_host.t) =
+(* [wakers] are further hosts. [in_turn] is whether the tasks run in one thread, in turn. [races]
+   is whether each task can cancel another one. *)
+let on ?(wakers = []) ?(in_turn = true) ?(races = true) (host : Test_host.t) =
   let woken_by (name, start) =
     test ("woken by " ^ name) (by_another host start)
   in
@@ -179,5 +199,14 @@ let on ?(wakers = []) ?(races = true) (host : Test_host.t) =
       (each host (woken (fun wake -> wake ())))
     :: test "in order" (each host in_order)
     :: List.map woken_by (Waking.starts @ wakers)
+    @ (if in_turn then
+         [
+           test "woken at once" (fun () ->
+               host.run (at_once (fun fill -> fill ())));
+           test "woken at once, by a domain" (fun () ->
+               Waking.with_jobs Check.domain @@ fun run_job ->
+               host.run (at_once run_job));
+         ]
+       else [])
     @ Option.fold host.cancel ~none:[] ~some:cancellations
     @ Inner_cases.on host )

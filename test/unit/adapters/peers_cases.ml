@@ -100,18 +100,6 @@ let losing_take () =
   int "ours: they are two" 3
     (!ours + List.hd (Stream.drain one @ Stream.drain other))
 
-(* An item that has arrived must not be lost when the fiber is cancelled (eio#806). *)
-let arrived_then_cancelled () =
-  let stream = Stream.create 1 and got = ref 0 in
-  (try
-     Eio.Switch.run @@ fun sw ->
-     Eio.Fiber.fork ~sw (fun () ->
-         got := Event.select [ Stream.take_evt stream; Event.never ]);
-     Stream.add stream 5;
-     Eio.Switch.fail sw Boom
-   with Boom -> ());
-  int "it has arrived" 5 !got
-
 (* A value that comes late for a cancelled wait must not resume the fiber's next wait
    (eio#396). *)
 let late_value () =
@@ -228,8 +216,6 @@ let suites =
       [
         test "a choice that takes one item does not lose the other"
           (main losing_take);
-        test "an item that has arrived is not dropped"
-          (main arrived_then_cancelled);
         test "a late value does not resume another wait" (main late_value);
         test "an exception does not poison a mutex" (main not_poisoned);
       ] );

@@ -1,4 +1,6 @@
-(* Locks between Eio fibers that are cancelled, and locks shared with threads and domains. *)
+(* Mutexes and conditions of Eio fibers that are cancelled, and locks shared with threads and
+   domains. The table of hosts ([Test_waits]) has each operation, its order and its
+   cancellation. *)
 
 open Concord
 open Concord_test_support
@@ -22,54 +24,6 @@ let refused f after =
   | exception e when was_cancelled e ->
       after ();
       raise e
-
-let mutex_in_order () =
-  traced [ "waiting"; "a"; "b"; "c"; "main" ] @@ fun say ->
-  let m = Mutex.create () in
-  let hold name () =
-    Mutex.protect m @@ fun () ->
-    say name;
-    Fiber.yield ()
-  in
-  Mutex.lock m;
-  Fiber.all
-    [
-      hold "a";
-      hold "b";
-      hold "c";
-      (fun () ->
-        say "waiting";
-        Mutex.unlock m;
-        hold "main" ());
-    ]
-
-let mutex_cancelled () =
-  let m = Mutex.create () in
-  Mutex.lock m;
-  let next = ref false in
-  Fiber.both
-    (fun () ->
-      cancelled
-        ~waits:(fun () -> Mutex.waiters m = 2)
-        (fun () -> Mutex.protect m (fun () -> assert false));
-      int "withdrawn" 1 (Mutex.waiters m);
-      yes "not unlocked" (Mutex.is_locked m);
-      Mutex.unlock m)
-    (fun () -> Mutex.protect m (fun () -> next := true));
-  yes "the next one had it" !next;
-  no "unlocked" (Mutex.is_locked m)
-
-let mutex_resumed_then_cancelled () =
-  let m = Mutex.create () and entered = ref false in
-  Mutex.lock m;
-  Fiber.first
-    (fun () ->
-      Mutex.protect m (fun () ->
-          entered := true;
-          Fiber.await_cancel ()))
-    (fun () -> Mutex.unlock m);
-  yes "it had the mutex" !entered;
-  no "unlocked" (Mutex.is_locked m)
 
 let protect_cancelled () =
   let m = Mutex.create () in
@@ -196,43 +150,6 @@ let signal_goes_on () =
 
 (* --- The others ----------------------------------------------------------- *)
 
-let semaphore () =
-  let s = Semaphore.Counting.make 0 in
-  cancelled
-    ~waits:(fun () -> Semaphore.Counting.waiters s = 1)
-    (fun () -> Semaphore.Counting.acquire s);
-  int "withdrawn" 0 (Semaphore.Counting.waiters s);
-  Semaphore.Counting.release s;
-  int "the permit is there" 1 (Semaphore.Counting.get_value s)
-
-let rwlock () =
-  let t = Rwlock.create () in
-  let entered = ref false in
-  Rwlock.read_lock t;
-  Fiber.both
-    (fun () ->
-      cancelled
-        ~waits:(fun () -> Rwlock.waiters t = 2)
-        (fun () -> Rwlock.write t (fun () -> assert false)))
-    (fun () ->
-      until "the writer waits" (fun () -> Rwlock.waiters t = 1);
-      Rwlock.read t (fun () -> entered := true));
-  yes "the reader behind it entered" !entered;
-  Rwlock.read_unlock t;
-  yes "free" (Rwlock.try_write_lock t)
-
-let barrier_and_latch () =
-  let b = Barrier.create 2 and l = Latch.create 1 in
-  cancelled ~waits:(fun () -> Barrier.waiters b = 1) (fun () -> Barrier.await b);
-  int "withdrawn" 0 (Barrier.waiters b);
-  cancelled ~waits:(fun () -> Latch.waiters l = 1) (fun () -> Latch.await l);
-  int "withdrawn" 0 (Latch.waiters l);
-  Fiber.both
-    (fun () -> Barrier.await b)
-    (fun () ->
-      int "the other one waits" 1 (Barrier.waiters b);
-      Barrier.await b)
-
 (* [b] is cancelled, and the last party comes before [b] runs again. So [b] was a party, and
    the others go through without it. *)
 let barrier_cancelled () =
@@ -291,13 +208,7 @@ let () =
   in
   run "Eio: locks"
     [
-      ( "Mutex",
-        [
-          fiber "fibers in order" mutex_in_order;
-          fiber "a cancelled fiber withdraws" mutex_cancelled;
-          fiber "resumed, then cancelled: it holds" mutex_resumed_then_cancelled;
-          fiber "protect unlocks" protect_cancelled;
-        ] );
+      ("Mutex", [ fiber "protect unlocks" protect_cancelled ]);
       ( "Condition",
         both "cancelled: locks again" wait_cancelled
         @ both "cancelled, and the mutex is busy" wait_cancelled_busy
@@ -308,9 +219,6 @@ let () =
           ] );
       ( "others",
         [
-          fiber "semaphore" semaphore;
-          fiber "readers and writers" rwlock;
-          fiber "barrier and latch" barrier_and_latch;
           fiber "barrier, cancelled as the last one comes" barrier_cancelled;
           fiber "a fiber, a thread and a domain" with_others;
         ] );

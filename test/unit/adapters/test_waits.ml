@@ -2,22 +2,21 @@
 
 open Concord_test_hosts
 
-let hosts =
+let in_turn =
   let open Basic_hosts in
   [
     fifo;
     lazy_fifo;
-    threads;
-    workers;
     one_worker;
     Eio_hosts.fibers;
-    Job_hosts.tasks;
     Test_host.within ~outer:Eio_hosts.fibers fifo;
     Test_host.within ~outer:fifo Eio_hosts.fibers;
   ]
 
+let on_several_threads = Basic_hosts.[ threads; workers ] @ [ Job_hosts.tasks ]
 let wakers = [ ("Domainslib", Waking.by Domainslib_hosts.pool) ]
 
 let () =
   Concord_test_support.Check.run "Each operation, on each host"
-    (List.map (Wait_cases.on ~wakers) hosts)
+    (List.map (Wait_cases.on ~wakers) in_turn
+    @ List.map (Wait_cases.on ~wakers ~in_turn:false) on_several_threads)

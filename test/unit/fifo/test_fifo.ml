@@ -40,21 +40,6 @@ let yield_order () =
   Fifo.yield ();
   say "m2"
 
-let wake_order () =
-  traced [ "filled"; "a"; "b"; "c"; "last" ] @@ fun say ->
-  Fifo.run @@ fun () ->
-  let p = Promise.create () in
-  let wait name =
-    task (fun () ->
-        Promise.await p;
-        say name)
-  in
-  List.iter wait [ "a"; "b"; "c" ];
-  Promise.fill p ();
-  say "filled";
-  Fifo.yield ();
-  say "last"
-
 let many_tasks () =
   let n = 10_000 in
   let order = ref [] in
@@ -463,7 +448,6 @@ let () =
           test "fork runs the child first, then the other ready tasks"
             child_first;
           test "yield lets every other ready task run" yield_order;
-          test "tasks are resumed in the order in which they waited" wake_order;
           test "10,000 tasks too" many_tasks;
           test "self is the handle that fork returned" self;
           test "run returns after all tasks have ended" run_returns_last;

@@ -86,20 +86,6 @@ let from_threads_and_domains () =
   !fillers ();
   int "each was resumed once" n !sum
 
-let in_order_from_a_domain () =
-  traced [ "a"; "b"; "c" ] @@ fun say ->
-  Fifo.run @@ fun () ->
-  let wait name =
-    let p = Promise.create () in
-    fork (fun () ->
-        Promise.await p;
-        say name);
-    p
-  in
-  let promises = List.map wait [ "a"; "b"; "c" ] in
-  (* The loop doesn't run meanwhile. *)
-  in_domain (fun () -> List.iter (fun p -> Promise.fill p ()) promises)
-
 let while_busy place () =
   let handle = Atomic.make None in
   let p = Promise.create () and never = Promise.create () in
@@ -302,7 +288,6 @@ let () =
         [
           test "4 threads and 2 domains resume 3,000 tasks"
             from_threads_and_domains;
-          test "a domain resumes tasks in order" in_order_from_a_domain;
           test "a busy scheduler hears a thread" (while_busy thread);
           test "a busy scheduler hears a domain" (while_busy domain);
           test "an idle scheduler uses no CPU" idle;
