@@ -144,22 +144,24 @@ end = struct
 
   (* A task that was cancelled before it came, and then can't be served at once, has done
      nothing. *)
-  let as_if_not_come scenario =
+  let rec as_if_not_come scenario =
     let misses = function
       | [ Arrive (n, _, operation); Cancel _ ]
         when S.beside operation = May_miss ->
           Some n
       | _ -> None
     in
-    match List.find_map misses scenario.sides with
-    | None -> []
-    | Some n ->
-        let others side = not (List.mem (Cancel n) side) in
-        let withdrawn ({ results; waiting } : ending) =
-          ending ((n, Description.withdrawn) :: results) waiting
-        in
-        let sides = List.filter others scenario.sides in
-        List.map withdrawn (possible { scenario with sides })
+    let without n =
+      let others side = not (List.mem (Cancel n) side) in
+      let withdrawn ({ results; waiting } : ending) =
+        ending ((n, Description.withdrawn) :: results) waiting
+      in
+      let scenario =
+        { scenario with sides = List.filter others scenario.sides }
+      in
+      List.map withdrawn (possible scenario @ as_if_not_come scenario)
+    in
+    List.concat_map without (List.filter_map misses scenario.sides)
 
   (* --- One of them ------------------------------------------------------------------ *)
 
