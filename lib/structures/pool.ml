@@ -416,7 +416,7 @@ let[@inline] use_as t holder f =
   lend t f item
 
 let[@inline never] use_known t f =
-  Holding.within ~kind ~ends:Alone t (use_as t) f
+  Holding.within ~kind ~ends:(Alone 1) t (use_as t) f
 
 let use t f =
   if Observer.looks_at_takers () then use_known t f
@@ -431,7 +431,7 @@ let[@inline] try_use_as t holder f =
       Some (lend t f item)
 
 let[@inline never] try_use_known t f =
-  Holding.within ~kind ~ends:Alone t (try_use_as t) f
+  Holding.within ~kind ~ends:(Alone 1) t (try_use_as t) f
 
 let try_use t f =
   if Holders.are_known () then try_use_known t f
@@ -441,7 +441,7 @@ let try_use t f =
    the functions above. *)
 let use_evt t f =
   let event holder t =
-    let holder = Holders.ending Alone holder in
+    let holder = Holders.ending (Alone 1) holder in
     let f = Holding.giving_back ~kind ~holder:(fun _ -> holder) t f in
     let finish grant =
       let item = resource t holder grant in
@@ -467,11 +467,11 @@ let[@inline] leased pool item =
   | None -> assert false (* it returns [Some] *)
 
 let obtain t =
-  let item = take obtaining t (Holders.ending Alone (Holders.taker ())) in
+  let item = take obtaining t (Holders.ending (Alone 1) (Holders.taker ())) in
   leased t item
 
 let try_obtain t =
-  let holder = Holders.ending Alone (Holders.caller ()) in
+  let holder = Holders.ending (Alone 1) (Holders.caller ()) in
   match Step.attempt t take_step holder with
   | None -> None
   | Some grant ->
@@ -480,7 +480,7 @@ let try_obtain t =
 
 let obtain_evt t =
   let event holder t =
-    let holder = Holders.ending Alone holder in
+    let holder = Holders.ending (Alone 1) holder in
     let finish grant =
       let item = resource t holder grant in
       Sys.opaque_identity (leased t item)

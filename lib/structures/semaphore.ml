@@ -51,13 +51,22 @@ let release_held_binary request (s : Permits.state) : _ Step.t =
 
 (* --- The waiters and the holders ------------------------------------------ *)
 
-(* Only brackets have holders, because any task may release what another one has acquired. The
-   other permits have holders that aren't known, so there is no cycle while one is out. *)
+(* A bracket is one holder, even with several permits. Only brackets have holders, because any
+   task may release what another one has acquired. The other permits have holders that aren't
+   known, so there is no cycle while one is out. *)
 let holders t =
   let s = Atomic.get t in
   let rare = Permits.rare_of s in
   if List.is_empty rare.known then []
-  else Holders.all ~count:(rare.capacity - Permits.free_of s) rare.known
+  else
+    let without_further count (holder : Holders.t) =
+      match (holder :> Holder.t option) with
+      | Some { ends = Alone n; _ } -> count - (n - 1)
+      | Some { ends = With_others | Perhaps; _ } | None -> count
+    in
+    let taken = rare.capacity - Permits.free_of s in
+    let count = List.fold_left without_further taken rare.known in
+    Holders.all ~count rare.known
 
 let permits t =
   Printf.sprintf "%d permits left" (Permits.free_of (Atomic.get t))
@@ -117,7 +126,7 @@ let acquire_known waiting t (request : Permits.request) =
   end
 
 let known_within t n bracket f =
-  Holding.within ~kind ~ends:Alone t
+  Holding.within ~kind ~ends:(Alone n) t
     (fun owner f -> bracket { (Permits.request n) with owner } f)
     f
 

@@ -14,7 +14,7 @@ let add_thread ?origin ~is_resolved promise =
 let add_receiver ~ends_waits ~is_over structure =
   if Observer.are_kept () then begin
     let caller = !Observer.it.caller () in
-    Holder.set_ends caller Perhaps;
+    caller.ends <- Perhaps;
     let holders () = if ends_waits () then [ caller ] else [] in
     !Observer.it.ends_waits ~is_over holders structure
   end

@@ -5,7 +5,7 @@ type t = {
   mutable ends : ends;
 }
 
-and ends = With_others | Alone | Perhaps
+and ends = With_others | Alone of int | Perhaps
 
 let max_frames = 100
 
@@ -22,7 +22,6 @@ let measured () = make nobody (no_frames ())
 let not_yet = max_int
 let not_held_yet holder = holder.since_ns <- not_yet
 let is_held holder = holder.since_ns <> not_yet
-let set_ends holder ends = holder.ends <- ends
 let held_from_now holder = holder.since_ns <- now_ns ()
 
 let forgotten holder =

@@ -7,24 +7,21 @@ type t = {
   by : Who.t;
   mutable since_ns : int;
   held_at : Printexc.raw_backtrace;  (** Where it took the structure. *)
-  mutable ends : ends;  (** Which waits in the structure it ends. *)
+  mutable ends : ends;  (** Which waits it ends. Set before others see it. *)
 }
 
 and ends =
   | With_others
       (** A wait lasts as long as one of the holders holds, as for a lock with
           several readers. *)
-  | Alone
-      (** Each holder of the structure can end a wait there, as for a pool. *)
+  | Alone of int
+      (** Each holder of the structure can end a wait there, as for a pool. It
+          has so many of the permits. *)
   | Perhaps
       (** Other tasks may end the wait in its place, so it is in no cycle. *)
 
 val held : Who.t -> t
 (** A holder from now on, at the caller's frames. *)
-
-val set_ends : t -> ends -> unit
-(** Sets {!field-ends}, which is [With_others] at first. Call it before others
-    see the holder. *)
 
 val measured : unit -> t
 (** A holder from now on, of which nothing else is known. *)

@@ -25,7 +25,7 @@ let[@inline] taken : t -> unit = function
       ()
 
 let ending ends (holder : t) =
-  Option.iter (fun holder -> Holder.set_ends holder ends) holder;
+  Option.iter (fun (holder : Holder.t) -> holder.ends <- ends) holder;
   holder
 
 let waits : t -> unit = Option.iter Holder.not_held_yet

@@ -38,8 +38,8 @@ val taken : t -> unit
 
 val ending : Holder.ends -> t -> t
 (** [ending ends t] is [t], a new holder that ends waits in this way. It is
-    [Alone] for a structure where each holder can end a wait, so a cycle is only
-    reported if all of them wait. *)
+    [Alone n] for a structure where each holder can end a wait, so a cycle is
+    only reported if all of them wait. *)
 
 val waits : t -> unit
 (** [waits t] records that a task will wait for the structure. Until {!taken},

@@ -115,7 +115,10 @@ let graph seen =
   let needed = Array.make size 1 in
   List.iter
     (fun (_, { Known.number; holders; _ }) ->
-      if List.exists (fun (h : Holder.t) -> h.ends = Alone) holders then
+      let is_alone (h : Holder.t) =
+        match h.ends with Alone _ -> true | With_others | Perhaps -> false
+      in
+      if List.exists is_alone holders then
         needed.(number) <- List.length holders)
     first_targets;
   {

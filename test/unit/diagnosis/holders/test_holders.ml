@@ -316,6 +316,16 @@ let all_permits () =
     ~release:(fun () -> release t)
     (fun () -> me "bracket" "three")
 
+(* A task that holds two of three permits is the only holder. *)
+let two_permits () =
+  let open Semaphore.Counting in
+  let t = Debug.named "two of three" (make 3) in
+  with_permits t 2 @@ fun () ->
+  while_waiting "two of three"
+    (fun () -> acquire_n t 2)
+    ~release:(fun () -> release t)
+    (fun () -> me "bracket" "two of three")
+
 (* A resource is used by one task after the other. Each is a holder only while it uses it. *)
 let pool () =
   let t = Pool.create ~name:"resources" 1 ignore in
@@ -348,6 +358,7 @@ let () =
           test "rwlock" rwlock;
           test "semaphore" semaphore;
           test "semaphore, all permits" all_permits;
+          test "semaphore, two permits" two_permits;
           test "pool" pool;
           test "mvar" mvar;
           test "lazy" (new_lazy_value "lazy" Lazy.force);
