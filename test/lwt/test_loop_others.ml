@@ -115,13 +115,10 @@ let in_signal_handler () =
     in
     let before = Sys.signal signal (Signal_handle handle) in
     let kill () =
-      ignore (Thread.sigmask SIG_BLOCK [ signal ] : int list);
       eventually "it sleeps" (fun () -> Atomic.get asleep);
       Unix.kill (Unix.getpid ()) signal
     in
-    let mask = Thread.sigmask SIG_BLOCK [ signal ] in
-    let thread_ = Thread.create kill () in
-    ignore (Thread.sigmask SIG_SETMASK mask : int list);
+    let thread_ = with_signals_blocked (Thread.create kill) in
     int "the value" 1 (run (fun () -> Concord_lwt.Promise.await p));
     Thread.join thread_;
     Sys.set_signal signal before;

@@ -13,9 +13,10 @@ let current = Atomic.make ("(start)", infinity)
 (* A copy of the standard error, because Alcotest redirects it during a test. *)
 let stderr_of_program = Unix.dup Unix.stderr
 
-(* The watchdog's thread must not run a test's signal handler, because that might raise. *)
-let block_signals () =
-  ignore (Thread.sigmask SIG_BLOCK (List.init 64 succ) : int list)
+let with_signals_blocked start =
+  let mask = Thread.sigmask SIG_BLOCK (List.init 64 succ) in
+  Fun.protect start ~finally:(fun () ->
+      ignore (Thread.sigmask SIG_SETMASK mask : int list))
 
 let rec watch () =
   Thread.delay 0.5;
@@ -83,11 +84,9 @@ let run name suites =
     | Some _ | None -> suites
   in
   Printexc.record_backtrace true;
-  let watch () =
-    block_signals ();
-    watch ()
-  in
-  ignore (Thread.create watch () : Thread.t);
+  (* The watchdog must not run a test's signal handler, because that might raise. Nor may it
+     receive a signal before it blocks them, because another thread runs the handler late. *)
+  ignore (with_signals_blocked (Thread.create watch) : Thread.t);
   Alcotest.run name suites
 
 let strings what = Alcotest.(check (list string)) what

@@ -29,6 +29,11 @@ val run : string -> (string * unit Alcotest.test_case list) list -> unit
     are left out. It fails if the file names a case of this program that doesn't
     exist. [tools/strict.txt] is such a file. *)
 
+val with_signals_blocked : (unit -> 'a) -> 'a
+(** [with_signals_blocked start] is [start ()]. The threads and domains that it
+    starts never receive a signal. A thread that blocks signals only once it
+    runs may receive one before. *)
+
 val traced : string list -> ((string -> unit) -> unit) -> unit
 (** [traced expected f] calls [f say]. At the end, the list of what any thread
     has said must be [expected]. *)

@@ -49,9 +49,7 @@ let make start =
       join = ignore;
     }
   in
-  let mask = Thread.sigmask SIG_BLOCK (List.init 31 succ) in
-  t.join <- start (fun () -> serve t);
-  ignore (Thread.sigmask SIG_SETMASK mask : int list);
+  t.join <- Check.with_signals_blocked (fun () -> start (fun () -> serve t));
   t
 
 let thread () = make Check.thread

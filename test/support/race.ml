@@ -27,7 +27,7 @@ let watchdog ~seconds =
     (* It ends at once, because [exit] would wait for tasks that hang. *)
     Unix._exit 2
   in
-  ignore (Thread.create bark () : Thread.t)
+  ignore (Check.with_signals_blocked (Thread.create bark) : Thread.t)
 
 let fail format =
   let give_up message =

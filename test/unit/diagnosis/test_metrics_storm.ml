@@ -78,12 +78,13 @@ let step shared counts random =
       Rwlock.read shared.rwlock (fun () ->
           counts.reads <- counts.reads + 1;
           hold ())
-  | 5 -> Mailbox.add (Atomic.get shared.letters) 1
-  | 6 -> (
+  | (5 | 6) as n -> (
+      (* Another task may close it meanwhile. *)
       let letters = Atomic.get shared.letters in
-      match Mailbox.take letters with
-      | (_ : int) -> ()
-      | exception Mailbox.Closed -> ())
+      try
+        if n = 5 then Mailbox.add letters 1
+        else ignore (Mailbox.take letters : int)
+      with Mailbox.Closed -> ())
   | 7 ->
       if Random.State.bool random then Stream.add shared.stream 1
       else ignore (Stream.take shared.stream : int)
