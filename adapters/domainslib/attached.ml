@@ -47,7 +47,7 @@ let add pool name porter =
 
 let rec check_again pool porter seconds =
   let check () =
-    match Weak.get pool 0 with
+    match pool () with
     | Some p when Porter.is_alive p ->
         check_again pool porter (Float.min 1. (2. *. seconds))
     | Some _ | None -> Porter.lose porter
@@ -60,8 +60,7 @@ let rec check_again pool porter seconds =
       ()
 
 let create pool =
-  let weak = Weak.create 1 in
-  Weak.set weak 0 (Some pool);
+  let _, weak = Identity.viewed pool Fun.id in
   let domains = Atomic.make [] in
   let porter = ref None in
   let leaving () =

@@ -35,10 +35,9 @@
     structures that know their holders.
 
     Keeping waits doesn't keep structures alive, because the library points to
-    them weakly. But up to OCaml 5.4 at least, a program with many such pointers
-    may crash or hang in the collector when domains end (OCaml's issue 14349).
-    While waits are kept, let domains live as long as the program, as a pool's
-    do.
+    them weakly. A domain clears these pointers before it ends, because
+    otherwise OCaml's collector may crash, up to OCaml 5.4 (see
+    {{!page-limits.ephemerons}Limits}).
 
     {2 The variable CONCORD_DEBUG}
 

@@ -2,14 +2,13 @@ open Task_types
 open Effect.Deep
 
 let create wait =
-  let weak = Weak.create 1 in
-  Weak.set weak 0 (Some wait);
+  let _, weak = Identity.viewed wait Fun.id in
   { weak; strong = Atomic.make Nowhere }
 
 let keep guarded wait = Atomic.set guarded.strong wait
 
 let wait guarded =
-  match Weak.get guarded.weak 0 with
+  match guarded.weak () with
   | Some wait ->
       keep guarded wait;
       wait

@@ -16,17 +16,14 @@ let who_is task =
 
 (* The schedulers in which a task has waited while waits were kept. A scheduler that has ended
    can be collected. *)
-let known : scheduler Weak.t list Atomic.t = Atomic.make []
+let known : (unit -> scheduler option) list Atomic.t = Atomic.make []
+let alive = List.filter_map (fun weak -> weak ())
 
 let rec note s =
   let before = Atomic.get known in
-  let is_it other =
-    match Weak.get other 0 with Some other -> other == s | None -> false
-  in
-  if not (List.exists is_it before) then begin
-    let is_alive other = Weak.check other 0 in
-    let weak = Weak.create 1 in
-    Weak.set weak 0 (Some s);
+  if not (List.memq s (alive before)) then begin
+    let is_alive other = Option.is_some (other ()) in
+    let _, weak = Identity.viewed s Fun.id in
     let after = weak :: List.filter is_alive before in
     if not (Atomic.compare_and_set known before after) then note s
   end
@@ -57,12 +54,7 @@ let holders_in s =
   |> List.filter (fun task -> not (Promise.is_resolved task.ended))
   |> List.concat_map held_by
 
-let holders () =
-  List.concat_map
-    (fun weak ->
-      match Weak.get weak 0 with Some s -> holders_in s | None -> [])
-    (Atomic.get known)
-
+let holders () = List.concat_map holders_in (alive (Atomic.get known))
 let () = Observer.add_finder holders
 
 (* --- In what is waited ----------------------------------------------------------- *)

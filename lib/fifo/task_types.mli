@@ -62,7 +62,8 @@ and wait =
       (** Instead of [Wait], while the program looks for leaks. *)
 
 and guarded = {
-  weak : wait Weak.t;  (** Kept alive by the resumer, unless it is [strong]. *)
+  weak : unit -> wait option;
+      (** The resumer keeps the wait alive, unless it is [strong]. *)
   strong : wait Atomic.t;
       (** {v
           State    Left by  To        By whom

@@ -396,4 +396,8 @@ let in_thread f =
   started (fun run -> ignore (Thread.create run () : Thread.t)) f
 
 let in_domain f =
-  started (fun run -> ignore (Domain.spawn run : unit Domain.t)) f
+  started
+    (fun run -> ignore (Domain.spawn run : unit Domain.t))
+    (fun () ->
+      Identity.clear_at_end ();
+      f ())

@@ -81,6 +81,7 @@ let with_loop ~no_loop ?(ended = ignore) serve f =
   let body mask t =
     let domain () =
       Printexc.record_backtrace recording;
+      Identity.clear_at_end ();
       in_domain serve ended mask t
     in
     failure := Domain.join (Domain.spawn domain);

@@ -63,6 +63,7 @@ let run_stoppable t f =
 
 let work t ~recording worker () =
   Printexc.record_backtrace recording;
+  Identity.clear_at_end ();
   Job.serve t worker ~suspend:Park.suspend_thread
 
 (* If a domain can't be started, those that were started end again. *)

@@ -188,11 +188,11 @@ type 'a held = { go_on : ('a, exn) result -> unit }
    resumes the task calls [hold] first, because the resumer may be collected before the task
    runs. *)
 let held_by_resumer go_on =
-  let held = { go_on } and weak = Weak.create 1 and strong = Atomic.make None in
-  Weak.set weak 0 (Some held);
+  let held = { go_on } and strong = Atomic.make None in
+  let _, weak = Concord.Private.Identity.viewed held Fun.id in
   let hold () = Atomic.set strong (Some held) in
   let go_on = function
-    | Error Hold -> Atomic.set strong (Weak.get weak 0)
+    | Error Hold -> Atomic.set strong (weak ())
     | outcome ->
         Option.iter (fun { go_on } -> go_on outcome) (Atomic.get strong)
   in

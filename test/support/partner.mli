@@ -10,8 +10,9 @@ val domain : unit -> t
 
 val lasting_domain : unit -> t
 (** The same domain each time, which lives until the program ends. A domain that
-    ends with ephemerons may crash OCaml 5.4 (ocaml/ocaml#14718). Those of
-    diagnosis, of Lwt and of pools are such ephemerons. *)
+    ends with ephemerons may crash OCaml 5.4 (ocaml/ocaml#14718), rarely even if
+    it clears them before. Those of diagnosis, of Lwt and of pools are such
+    ephemerons. *)
 
 val ask : t -> (unit -> unit) -> unit
 (** [ask t f] makes it call [f] soon. It handles one function at a time. *)

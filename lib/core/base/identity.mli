@@ -40,6 +40,11 @@ val viewed : 'a -> ('a -> 'b) -> pointer * (unit -> 'b option)
 (** [viewed v f] returns a pointer to [v], and a function that returns
     [Some (f v)], or [None] once [v] was collected. Neither keeps [v] alive. *)
 
+val clear_at_end : unit -> unit
+(** [clear_at_end ()] makes the calling domain clear its weak pointers just
+    before it ends, as OCaml needs it up to 5.4. {!val-pointer} does so. Call it
+    in a domain where a user's code may make others. *)
+
 val nowhere : pointer
 (** [nowhere] is a pointer that never had a target. *)
 
@@ -78,7 +83,7 @@ val is_closed_over : ('a -> 'b) -> 'c -> bool
     [v] is a block that isn't a constant. *)
 
 val check :
-  same_code:((int -> int) -> (int -> int) -> bool) ->
+  same_code:((unit -> int) -> (unit -> int) -> bool) ->
   is_closed_over:((unit -> int) -> int ref -> bool) ->
   unit
 (** The check that runs when the program starts.

@@ -31,10 +31,9 @@ let probe = Asking.probe
 let may_be_woken = Asking.may_be_woken
 
 let[@inline never] held_weakly resumer =
-  let held = Weak.create 1 in
-  Weak.set held 0 (Some resumer);
+  let _, held = Identity.viewed resumer Fun.id in
   fun outcome ->
-    match Weak.get held 0 with Some resumer -> resumer outcome | None -> false
+    match held () with Some resumer -> resumer outcome | None -> false
 
 let[@inline] weakly resumer =
   if Observer.finds_leaks () then held_weakly resumer else resumer

@@ -26,22 +26,14 @@ let collect () =
 
 (* --- Loops that sleep ---------------------------------------------------------- *)
 
-type any = Any : 'a -> any
-
 (* The blocks of the loops that sleep, or are about to. *)
-let loops : any list Atomic.t = Atomic.make []
+let loops : Identity.pointer list Atomic.t = Atomic.make []
 
 let is_of_loop block =
-  List.exists
-    (fun (Any loop's) -> Identity.equal loop's block)
-    (Atomic.get loops)
-
-let rec without block = function
-  | [] -> []
-  | Any loop's :: rest when Identity.equal loop's block -> rest
-  | first :: rest -> first :: without block rest
+  List.exists (fun loop -> Identity.points_to loop block) (Atomic.get loops)
 
 let of_loop block f =
-  Atomically.update loops (List.cons (Any block));
+  let loop = Identity.strong_pointer block in
+  Atomically.update loops (List.cons loop);
   Backtrace.finally f ~finally:(fun () ->
-      Atomically.update loops (without block))
+      Atomically.update loops (List.filter (( != ) loop)))
