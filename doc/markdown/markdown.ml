@@ -54,7 +54,7 @@ let attribute name html =
     (fun i ->
       let first = i + String.length start in
       between html first (String.index_from html first '"'))
-    (find_from html 0 start)
+    (Texts.find html ~part:start)
 
 let raw html =
   match (attribute "src" html, attribute "alt" html) with
@@ -157,7 +157,7 @@ let rec until stop = function
 (* The cells of "{tr {td a} {td b}}", and the items of "{li a}". *)
 let groups kind text =
   let rec go i =
-    match find_from text i ("{" ^ kind ^ " ") with
+    match Texts.find text ~from:i ~part:("{" ^ kind ^ " ") with
     | None -> []
     | Some first ->
         let last = closing text first in
@@ -268,7 +268,7 @@ let write folder page =
 let check file =
   let text = read file in
   let rec go i =
-    match find_from text i "](doc/" with
+    match Texts.find text ~from:i ~part:"](doc/" with
     | None -> ()
     | Some first ->
         let first = first + 6 in

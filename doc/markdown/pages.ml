@@ -2,16 +2,6 @@
 
 let fail fmt = Printf.ksprintf failwith fmt
 let starts prefix text = String.starts_with ~prefix text
-
-let find_from text i part =
-  let n = String.length part in
-  let rec look i =
-    if i + n > String.length text then None
-    else if String.sub text i n = part then Some i
-    else look (i + 1)
-  in
-  look i
-
 let from text i = String.sub text i (String.length text - i)
 let read file = In_channel.with_open_bin file In_channel.input_all
 

@@ -124,8 +124,8 @@ let kinds =
 
 (* A module that has a page of its own is found there, and not where another one lists it. *)
 let of_module url =
-  match Session.find "/index.html#module-" url 0 with
-  | Some i when Option.is_none (Session.find "#module-type-" url 0) ->
+  match Texts.find url ~part:"/index.html#module-" with
+  | Some i when not (Texts.contains url ~part:"#module-type-") ->
       let first = i + String.length "/index.html#module-" in
       let name = String.sub url first (String.length url - first) in
       String.sub url 0 i ^ "/" ^ name ^ "/index.html"
@@ -158,7 +158,7 @@ let functors pages =
       let url = Page.url page in
       Option.map
         (fun i -> String.sub url 0 i ^ "/")
-        (Session.find "/argument-" url 0))
+        (Texts.find url ~part:"/argument-"))
     pages
   |> List.sort_uniq compare
 
@@ -169,11 +169,11 @@ let is_copy functors { url; _ } =
   in
   (* The modules of a module type repeat those of a module too. *)
   let in_type =
-    match Session.find "/module-type-" url 0 with
+    match Texts.find url ~part:"/module-type-" with
     | None -> false
     | Some i ->
         let first = String.index_from url (i + 1) '/' in
-        Option.is_some (Session.find "/" url (first + 1))
+        Option.is_some (Texts.find url ~from:(first + 1) ~part:"/")
   in
   in_type || List.exists is_below functors
 

@@ -52,7 +52,7 @@ let text html =
       | '<' when is_style i ->
           let stop = "</style>" in
           go
-            (match Session.find stop html i with
+            (match Texts.find html ~from:i ~part:stop with
             | Some last -> last + String.length stop
             | None -> String.length html)
       | '<' ->
@@ -98,7 +98,7 @@ type entry = Heading of int * link | Item of link
 
 let identifier tag =
   let start = " id=\"" in
-  Option.bind (Session.find start tag 0) (fun i ->
+  Option.bind (Texts.find tag ~part:start) (fun i ->
       let first = i + String.length start in
       Option.map
         (fun last -> text (String.sub tag first (last - first)))
@@ -124,7 +124,7 @@ let entry html tag last =
       let href = "#" ^ id in
       match level tag with
       | Some level ->
-          let stop = Option.get (Session.find "</h" html last) in
+          let stop = Option.get (Texts.find html ~from:last ~part:"</h") in
           let title = text (String.sub html last (stop - last)) in
           Some (Heading (level, { title; href }))
       | None when String.starts_with ~prefix:"div class=\"spec " tag ->
@@ -167,7 +167,7 @@ let rec without_last = function
 (* Where odoc finds no other name for a module, it shows the one that dune gives it, which
    begins with the library's and two underscores. *)
 let rec without_alias html =
-  match Session.find "__." html 0 with
+  match Texts.find html ~part:"__." with
   | None -> html
   | Some i ->
       let rec start i =
@@ -204,11 +204,11 @@ let url t = t.path
 
 let about t =
   let text = text t.preamble in
-  match Session.find "To try the examples, start utop" text 0 with
+  match Texts.find text ~part:"To try the examples, start utop" with
   | None -> text
   | Some first ->
       let last =
-        match Session.find ")." text first with
+        match Texts.find text ~from:first ~part:")." with
         | Some i -> i + String.length ")."
         | None -> String.length text
       in

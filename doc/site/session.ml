@@ -1,16 +1,6 @@
 let start = "<pre class=\"language-ocaml\"><code>"
 let stop = "</code></pre>"
 
-(* The position of [sub] in [text], at [i] or later. *)
-let find sub text i =
-  let n = String.length sub in
-  let rec look i =
-    if i + n > String.length text then None
-    else if String.sub text i n = sub then Some i
-    else look (i + 1)
-  in
-  look i
-
 let indentation line =
   let rec count i =
     if i < String.length line && line.[i] = ' ' then count (i + 1) else i
@@ -64,11 +54,13 @@ let block code =
 let mark html =
   let buffer = Buffer.create (String.length html) in
   let rec go i =
-    match find start html i with
+    match Texts.find html ~from:i ~part:start with
     | None -> Buffer.add_substring buffer html i (String.length html - i)
     | Some j ->
         let code = j + String.length start in
-        let last = Option.value (find stop html code) ~default:code in
+        let last =
+          Option.value (Texts.find html ~from:code ~part:stop) ~default:code
+        in
         Buffer.add_substring buffer html i (j - i);
         Buffer.add_string buffer (block (String.sub html code (last - code)));
         go (last + String.length stop)

@@ -4,6 +4,3 @@
 val mark : string -> string
 (** [mark html] is the page with changes in each block of code that has prompts.
     The changes are [span]s of the classes [prompt], [input] and [answer]. *)
-
-val find : string -> string -> int -> int option
-(** [find sub text i] is where [sub] next begins in [text], from [i] on. *)

@@ -219,7 +219,7 @@ let with_unique_names html =
   let seen = Hashtbl.create 100 in
   let buffer = Buffer.create (String.length html) in
   let rec go i =
-    match Session.find start html i with
+    match Texts.find html ~from:i ~part:start with
     | None -> Buffer.add_substring buffer html i (String.length html - i)
     | Some j ->
         let first = j + String.length start in

@@ -1,14 +1,6 @@
 (* Runs the commands that the READMEs of the examples show, as they stand there. Left out without
    curl, and for an example whose libraries are not installed. *)
 
-let contains text ~part =
-  let length = String.length part in
-  let rec from i =
-    i + length <= String.length text
-    && (String.sub text i length = part || from (i + 1))
-  in
-  from 0
-
 let has_curl = Sys.command "command -v curl >/dev/null" = 0
 
 (* The output of each command has to contain a text. Each command with such a text has to be
@@ -27,12 +19,12 @@ let case ?again name ~ports expected =
     ~ports
     (fun command output ->
       match
-        List.find_opt (fun (part, _) -> contains command ~part) expected
+        List.find_opt (fun (part, _) -> Texts.contains command ~part) expected
       with
       | None -> ()
       | Some (part, text) ->
           seen := part :: !seen;
-          if not (contains output ~part:text) then
+          if not (Texts.contains output ~part:text) then
             Alcotest.failf "%s has the output %S, without %S" command output
               text);
   Alcotest.(check (list string))

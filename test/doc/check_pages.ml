@@ -51,8 +51,6 @@ let absolute file =
   if Filename.is_relative file then Filename.concat (Sys.getcwd ()) file
   else file
 
-let contains sub text = Option.is_some (Links.find sub text 0)
-
 exception Stop of string list
 
 (* This doesn't use [exit], because the browser has to be ended first. *)
@@ -61,7 +59,9 @@ let stop_with lines = raise (Stop lines)
 (* Checks that it would find the faults. *)
 let check_that_it_sees faults expected =
   match
-    List.filter (fun e -> not (List.exists (contains e) faults)) expected
+    List.filter
+      (fun e -> not (List.exists (Texts.contains ~part:e) faults))
+      expected
   with
   | [] -> ()
   | unseen -> stop_with ("not seen:" :: unseen)

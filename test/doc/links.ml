@@ -8,20 +8,10 @@ let rec pages folder =
 
 let read file = In_channel.with_open_bin file In_channel.input_all
 
-(* The start of [sub] in [text] at or after [i]. *)
-let find sub text i =
-  let last = String.length text - String.length sub in
-  let rec look i =
-    if i > last then None
-    else if String.sub text i (String.length sub) = sub then Some i
-    else look (i + 1)
-  in
-  look i
-
 let replace_all text (from, into) =
   let buffer = Buffer.create (String.length text) in
   let rec go i =
-    match find from text i with
+    match Texts.find text ~from:i ~part:from with
     | None ->
         Buffer.add_string buffer (String.sub text i (String.length text - i))
     | Some j ->
@@ -58,7 +48,7 @@ let decode_percents text =
 let values attribute html =
   let start = Printf.sprintf " %s=\"" attribute in
   let rec from i =
-    match find start html i with
+    match Texts.find html ~from:i ~part:start with
     | None -> []
     | Some j -> (
         let first = j + String.length start in

@@ -1,8 +1,5 @@
 (** The links of HTML files to files on the disk. *)
 
-val find : string -> string -> int -> int option
-(** [find sub text i] is the position of [sub] in [text], at or after [i]. *)
-
 val pages : string -> string list
 (** The HTML files in a folder and its subfolders, sorted. *)
 

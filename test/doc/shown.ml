@@ -2,24 +2,25 @@
    unchanged. It checks the code blocks that define [theirs], [ours] or [together]. With the
    third argument "all", it checks all blocks that mdx doesn't execute. *)
 
+open Texts
+
 let read file = In_channel.with_open_bin file In_channel.input_all
-let contains sub text = Option.is_some (Links.find sub text 0)
 
 let blocks page =
   let start = "{@ocaml skip[\n" in
   let rec from i =
-    match Links.find start page i with
+    match find page ~from:i ~part:start with
     | None -> []
     | Some j ->
         let first = j + String.length start in
-        let last = Option.get (Links.find "\n]}" page first) in
+        let last = Option.get (find page ~from:first ~part:"\n]}") in
         String.sub page first (last - first) :: from last
   in
   from 0
 
 let is_of_pair block =
   List.exists
-    (fun name -> contains ("let " ^ name ^ " ()") block)
+    (fun name -> contains block ~part:("let " ^ name ^ " ()"))
     [ "theirs"; "ours"; "together" ]
 
 let () =
@@ -30,7 +31,9 @@ let () =
       (fun block -> all || is_of_pair block)
       (blocks (read Sys.argv.(1)))
   in
-  let wrong = List.filter (fun block -> not (contains block file)) shown in
+  let wrong =
+    List.filter (fun block -> not (contains file ~part:block)) shown
+  in
   List.iter
     (fun block ->
       Printf.printf "%s has no such program:\n%s\n" Sys.argv.(2) block)

@@ -226,13 +226,7 @@ let shown () =
     "files of the table" []
     (List.filter (fun name -> not (List.mem name names)) (List.map fst table))
 
-let contains text ~part =
-  let length = String.length part in
-  let rec from i =
-    i + length <= String.length text
-    && (String.sub text i length = part || from (i + 1))
-  in
-  from 0
+let contains = Texts.contains
 
 let tests () =
   List.iter

@@ -10,14 +10,6 @@
 
 let lib = Sys.argv.(1)
 let lines file = In_channel.with_open_bin file In_channel.input_lines
-let faults = ref 0
-
-let fault format =
-  Printf.ksprintf
-    (fun text ->
-      incr faults;
-      prerr_endline ("FAIL " ^ text))
-    format
 
 (* The name in backquotes in the first column of the table. *)
 let folder_of_row line =
@@ -72,7 +64,7 @@ let () =
       let folder = Filename.dirname path in
       match Hashtbl.find_opt folders (module_of path) with
       | Some other when other <> folder ->
-          fault "%s is in lib/%s, too: one name, one module" path other
+          Faults.add "%s is in lib/%s, too: one name, one module" path other
       | Some _ | None -> Hashtbl.replace folders (module_of path) folder)
     files
 
@@ -83,15 +75,16 @@ let look_at (path, uses) =
   let look_at used =
     match Hashtbl.find_opt folders used with
     | Some other when rank other > rank own ->
-        fault "lib/%s uses %s of lib/%s, which comes later in lib/README.md"
-          path used other
+        Faults.add
+          "lib/%s uses %s of lib/%s, which comes later in lib/README.md" path
+          used other
     | Some _ | None -> ()
   in
   List.iter look_at uses
 
 let readme folder =
   match lines (Printf.sprintf "%s/%s/README.md" lib folder) with
-  | exception Sys_error _ -> fault "lib/%s has no README.md" folder
+  | exception Sys_error _ -> Faults.add "lib/%s has no README.md" folder
   | text ->
       let says word =
         List.exists (String.starts_with ~prefix:("- " ^ word ^ ": ")) text
@@ -99,7 +92,7 @@ let readme folder =
       List.iter
         (fun word ->
           if not (says word) then
-            fault "lib/%s/README.md has no line \"- %s: ...\"" folder word)
+            Faults.add "lib/%s/README.md has no line \"- %s: ...\"" folder word)
         [ "Question"; "Rule"; "Start" ]
 
 (* --- The diagnosis -------------------------------------------------------------- *)
@@ -112,11 +105,11 @@ let look_for_diagnosis (path, uses) =
   let look_for used =
     match Hashtbl.find_opt folders used with
     | Some other when is_of_diagnosis other ->
-        fault "lib/%s uses %s of the diagnosis, in lib/%s" path used other
+        Faults.add "lib/%s uses %s of the diagnosis, in lib/%s" path used other
     | Some _ -> ()
     | None ->
         if used = "Concord__diagnosis" then
-          fault "lib/%s uses the diagnosis, as %s" path used
+          Faults.add "lib/%s uses the diagnosis, as %s" path used
   in
   if own <> "." && not (is_of_diagnosis own) then List.iter look_for uses
 
@@ -150,9 +143,9 @@ let bound (name, most_modules, most_lines) =
   let all = reached [] name in
   let modules = List.length all - 1
   and length = List.fold_left (fun n m -> n + lines_of m) 0 all in
-  if modules < 5 then fault "%s rests on %d modules only?" name modules;
+  if modules < 5 then Faults.add "%s rests on %d modules only?" name modules;
   if modules > most_modules || length > most_lines then
-    fault
+    Faults.add
       "%s rests on %d modules with %d lines, but the bound is %d with %d. \
        Which of them need not be known?"
       name modules length most_modules most_lines
@@ -218,7 +211,7 @@ let look_for_spinning (path, uses) =
   let look_at_value name value =
     if name = "Spin" then incr policies_named;
     if spins_itself name value && not (has_a_reason path value) then
-      fault
+      Faults.add
         "lib/%s has %s.%s, but an operation names a policy, and only the \
          driver spins (Operation.spin)"
         path name value
@@ -242,27 +235,27 @@ let to_read =
 let look_at_reading path =
   let folder = Filename.dirname path in
   if not (String.starts_with ~prefix:"../" path || List.mem_assoc path files)
-  then fault "lib/README.md tells one to read %s, which doesn't exist" path
+  then Faults.add "lib/README.md tells one to read %s, which doesn't exist" path
   else if is_of_diagnosis folder then
-    fault "lib/README.md tells one to read %s, of the diagnosis" path
+    Faults.add "lib/README.md tells one to read %s, of the diagnosis" path
 
 let () =
   if List.length to_read < 10 then
-    fault "lib/README.md lists only %d files to read" (List.length to_read);
+    Faults.add "lib/README.md lists only %d files to read" (List.length to_read);
   List.iter look_at_reading to_read;
   if List.length order < 10 || List.length files < 100 then
-    fault "only %d folders and %d files were found" (List.length order)
+    Faults.add "only %d folders and %d files were found" (List.length order)
       (List.length files);
   Hashtbl.to_seq_values folders
   |> List.of_seq |> List.sort_uniq compare
   |> List.iter (fun folder ->
       if not (is_listed folder) then
-        fault "lib/%s is not in the table of lib/README.md" folder);
+        Faults.add "lib/%s is not in the table of lib/README.md" folder);
   List.iter look_at files;
   List.iter readme order;
   List.iter look_for_diagnosis files;
   List.iter look_for_spinning files;
   if !policies_named < 5 then
-    fault "only %d policies of spinning were found" !policies_named;
+    Faults.add "only %d policies of spinning were found" !policies_named;
   List.iter bound bounds;
-  if !faults > 0 then exit 1
+  Faults.stop ()

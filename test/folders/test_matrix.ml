@@ -6,15 +6,6 @@
 type value = { name : string; typ : string; doc : string }
 type structure = { title : string; values : value list }
 
-let faults = ref 0
-
-let fault format =
-  Printf.ksprintf
-    (fun text ->
-      incr faults;
-      prerr_endline ("FAIL " ^ text))
-    format
-
 (* --- The cells that are empty -------------------------------------------------- *)
 
 type column =
@@ -238,13 +229,7 @@ let try_type typ =
 
 (* --- The checks ------------------------------------------------------------------- *)
 
-let contains text part =
-  let n = String.length part in
-  let rec at i =
-    i + n <= String.length text && (String.sub text i n = part || at (i + 1))
-  in
-  at 0
-
+let contains = Texts.contains
 let find s name = List.find_opt (fun v -> v.name = name) s.values
 let has s name = Option.is_some (find s name)
 let used = Hashtbl.create 100
@@ -259,9 +244,9 @@ let cell column title is_there =
   match (is_there, reasons) with
   | true, [] | false, [ _ ] -> ()
   | true, (_, _, reason) :: _ ->
-      fault "%s has it, although \"%s\": remove the reason" title reason
+      Faults.add "%s has it, although \"%s\": remove the reason" title reason
   | false, [] ->
-      fault
+      Faults.add
         "%s lacks %s: add it, or a reason to has_not in \
          test/folders/test_matrix.ml"
         title
@@ -276,11 +261,11 @@ let cell column title is_there =
         | Length -> "length"
         | Is_empty -> "is_empty"
         | Waiters -> "waiters")
-  | false, _ -> fault "%s has two reasons for the same" title
+  | false, _ -> Faults.add "%s has two reasons for the same" title
 
 let has_type s v expected =
   if v.typ <> expected then
-    fault "%s.%s has the type %s, not %s" s.title v.name v.typ expected
+    Faults.add "%s.%s has the type %s, not %s" s.title v.name v.typ expected
 
 let without_suffix suffix name =
   if String.ends_with ~suffix name then
@@ -294,16 +279,17 @@ let check_value s v =
     | Some operation -> has_type s v (typ operation.typ)
     | None ->
         if not (List.mem_assoc title alone) then
-          fault "%s is a form of %s, which isn't there" title base
+          Faults.add "%s is a form of %s, which isn't there" title base
   in
   Option.iter
     (fun base -> form_of base event_type)
     (without_suffix "_evt" v.name);
   if String.starts_with ~prefix:"try_" v.name then
     form_of (String.sub v.name 4 (String.length v.name - 4)) try_type;
-  if contains v.typ "?in_order" then
-    fault "%s: strict order is a function whose name ends in _in_order" title;
-  if contains v.doc "- {b Suspends}" then begin
+  if contains v.typ ~part:"?in_order" then
+    Faults.add "%s: strict order is a function whose name ends in _in_order"
+      title;
+  if contains v.doc ~part:"- {b Suspends}" then begin
     cell Event title (has s (v.name ^ "_evt"));
     if not (String.starts_with ~prefix:"try_" v.name) then
       cell Try title (has s ("try_" ^ v.name))
@@ -318,7 +304,7 @@ let makes v =
 
 let check_structure s =
   let makers = List.filter makes s.values in
-  if makers = [] then fault "%s: no function makes it" s.title;
+  if makers = [] then Faults.add "%s: no function makes it" s.title;
   List.iter
     (fun v ->
       cell Name (s.title ^ "." ^ v.name)
@@ -330,7 +316,7 @@ let check_structure s =
     List.iter
       (fun v ->
         if not (in_order v || has s (v.name ^ "_in_order")) then
-          fault "%s.%s has no form for strict order" s.title v.name)
+          Faults.add "%s.%s has no form for strict order" s.title v.name)
       makers;
   cell Close s.title (has s "close" && has s "is_closed");
   let sequence = if has s "send" then "send_seq" else "add_seq" in
@@ -345,7 +331,7 @@ let check_structure s =
         (fun v ->
           match split_arrow v.typ with
           | ("t ->" | "'a t ->" | "'a subscription ->"), r when r = result -> ()
-          | _ -> fault "%s.%s has the type %s" s.title name v.typ)
+          | _ -> Faults.add "%s.%s has the type %s" s.title name v.typ)
         (find s name))
     [
       ("is_closed", "bool"); ("is_empty", "bool"); ("length", "int");
@@ -361,7 +347,7 @@ let () =
   List.iter
     (fun ((_, title, text) as reason) ->
       if not (Hashtbl.mem used reason) then
-        fault "there is no %s, so remove the reason \"%s\"" title text)
+        Faults.add "there is no %s, so remove the reason \"%s\"" title text)
     has_not;
-  if !cells < 250 then fault "only %d cells were found" !cells;
-  if !faults > 0 then exit 1
+  if !cells < 250 then Faults.add "only %d cells were found" !cells;
+  Faults.stop ()

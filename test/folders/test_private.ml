@@ -7,31 +7,17 @@
 
 let mangled = "Concord__"
 
-let is_at line i =
-  String.length line - i >= String.length mangled
-  && String.sub line i (String.length mangled) = mangled
-
-let names_it line =
-  Seq.exists (is_at line) (Seq.take (String.length line) (Seq.ints 0))
-
-let faults = ref 0
-
 let look_at file =
   let look_at_line i line =
-    if names_it line then begin
-      incr faults;
-      Printf.eprintf
-        "FAIL %s, line %d, has a mangled name: use Concord.Private\n" file
+    if Texts.contains line ~part:mangled then
+      Faults.add "%s, line %d, has a mangled name: use Concord.Private" file
         (i + 1)
-    end
   in
   List.iteri look_at_line (In_channel.with_open_bin file In_channel.input_lines)
 
 let () =
   let files = List.tl (Array.to_list Sys.argv) in
-  if List.length files < 300 then begin
-    incr faults;
-    Printf.eprintf "FAIL only %d files were found\n" (List.length files)
-  end;
+  if List.length files < 300 then
+    Faults.add "only %d files were found" (List.length files);
   List.iter look_at files;
-  if !faults > 0 then exit 1
+  Faults.stop ()

@@ -23,14 +23,6 @@ let files =
   |> List.filter (fun file -> not (is_copy file))
 
 let name_of file = Filename.(remove_extension (basename file))
-let faults = ref 0
-
-let fault format =
-  Printf.ksprintf
-    (fun text ->
-      incr faults;
-      prerr_endline ("FAIL " ^ text))
-    format
 
 let is_main file =
   let has prefix = String.starts_with ~prefix (name_of file) in
@@ -51,7 +43,7 @@ let interface_of ~beside name =
   match candidates with
   | [ file ] -> Some file
   | [] | _ :: _ :: _ ->
-      fault "%s has a module %s: found %d interfaces of it" beside name
+      Faults.add "%s has a module %s: found %d interfaces of it" beside name
         (List.length candidates);
       None
 
@@ -88,9 +80,10 @@ let check_mark file lines =
     not
       (String.starts_with ~prefix:"(**" first
       && String.starts_with ~prefix:mark second)
-  then fault "the second paragraph of %s does not begin with \"%s\"" file mark
+  then
+    Faults.add "the second paragraph of %s does not begin with \"%s\"" file mark
   else if not (List.exists (says_word second) words) then
-    fault "%s: \"%s\" has none of the words %s" file second
+    Faults.add "%s: \"%s\" has none of the words %s" file second
       (String.concat ", " words)
 
 (* What a program or a library is likely to build on should be stable. *)
@@ -102,7 +95,7 @@ let count_experimental file lines =
   if says_word text "experimental" then begin
     incr experimental;
     if not (says_word text "because") then
-      fault "%s doesn't say why it is experimental" file
+      Faults.add "%s doesn't say why it is experimental" file
   end
 
 let seen = Hashtbl.create 100
@@ -126,8 +119,8 @@ let rec look_at file =
 let () =
   List.iter look_at (List.filter is_main files);
   if Hashtbl.length seen < 60 then
-    fault "only %d public modules were found" (Hashtbl.length seen);
+    Faults.add "only %d public modules were found" (Hashtbl.length seen);
   if !experimental > most_experimental then
-    fault "%d modules are experimental, and %d were allowed" !experimental
+    Faults.add "%d modules are experimental, and %d were allowed" !experimental
       most_experimental;
-  if !faults > 0 then exit 1
+  Faults.stop ()

@@ -18,7 +18,6 @@ let adapters =
     "ppx_concord";
   ]
 
-let faults = ref 0
 let executables = ref 0
 
 let words stanza =
@@ -36,9 +35,7 @@ let look_at file stanza =
   | ("executable" | "executables") :: fields ->
       incr executables;
       List.filter (fun word -> List.mem (package word) adapters) fields
-      |> List.iter (fun library ->
-          incr faults;
-          Printf.eprintf "FAIL %s: an executable uses %s\n" file library)
+      |> List.iter (Faults.add "%s: an executable uses %s" file)
   | _ -> ()
 
 let is_comment line = String.starts_with ~prefix:";" (String.trim line)
@@ -57,9 +54,7 @@ let () =
       |> stanzas []
       |> List.iter (look_at file))
     files;
-  if List.length files < 20 || !executables < 3 then begin
-    incr faults;
-    Printf.eprintf "FAIL only %d dune files and %d executables were found\n"
-      (List.length files) !executables
-  end;
-  if !faults > 0 then exit 1
+  if List.length files < 20 || !executables < 3 then
+    Faults.add "only %d dune files and %d executables were found"
+      (List.length files) !executables;
+  Faults.stop ()

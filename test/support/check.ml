@@ -121,12 +121,7 @@ let raises what expected f =
           (Printexc.to_string expected)
           (Printexc.to_string e)
 
-let contains text part =
-  let n = String.length part in
-  let rec at i =
-    i + n <= String.length text && (String.sub text i n = part || at (i + 1))
-  in
-  at 0
+let contains text part = Texts.contains text ~part
 
 let named what name e =
   let text = Printexc.to_string e in

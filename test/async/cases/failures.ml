@@ -57,15 +57,8 @@ let backtrace () =
   let* () = in_domain Concord_fifo.run fail in
   let* e = failed in
   let text = Printexc.to_string e in
-  let has part =
-    let n = String.length part in
-    let rec from i =
-      i + n <= String.length text && (String.sub text i n = part || from (i + 1))
-    in
-    from 0
-  in
   yes "Refused" (Monitor.extract_exn e = Refused);
-  if not (has "refuse") then Alcotest.failf "no place in %s" text;
+  if not (contains text "refuse") then Alcotest.failf "no place in %s" text;
   Deferred.return ()
 
 let direct_fails () =

@@ -154,13 +154,7 @@ let write ?(perm = 0o644) name text =
   Out_channel.with_open_gen flags perm name (fun file ->
       output_string file text)
 
-let contains text ~part =
-  let length = String.length part in
-  let rec from i =
-    i + length <= String.length text
-    && (String.sub text i length = part || from (i + 1))
-  in
-  from 0
+let contains = Texts.contains
 
 let replace ~part ~by text =
   let length = String.length part in

@@ -84,14 +84,7 @@ let in_a_process f =
       | _, WEXITED 0 -> true
       | _, (WEXITED _ | WSIGNALED _ | WSTOPPED _) -> false)
 
-let contains text part =
-  let length = String.length part in
-  let rec look i =
-    i + length <= String.length text
-    && (String.sub text i length = part || look (i + 1))
-  in
-  look 0
-
+let contains text part = Texts.contains text ~part
 let read file = In_channel.with_open_bin file In_channel.input_all
 
 let has_examples file =

@@ -20,17 +20,8 @@ let fail fmt = Printf.ksprintf failwith fmt
 
 (* --- Text ------------------------------------------------------------------- *)
 
-let find_from text i part =
-  let n = String.length part in
-  let rec look i =
-    if i + n > String.length text then None
-    else if String.sub text i n = part then Some i
-    else look (i + 1)
-  in
-  look i
-
 let rec last_position ?(from = 0) text part =
-  match find_from text from part with
+  match Texts.find text ~from ~part with
   | None -> None
   | Some i -> (
       match last_position ~from:(i + 1) text part with
@@ -292,7 +283,7 @@ let write_download folder state link =
   write (folder / "downloads" / name) (List.assoc file state.files)
 
 let rec downloads text =
-  match find_from text 0 "Download {{:" with
+  match Texts.find text ~part:"Download {{:" with
   | None -> []
   | Some i ->
       let first = i + 12 in
