@@ -2,7 +2,7 @@
 
 open Concord_test_support
 open Check
-open Dns_server
+include Dns_server
 module Message = Concord_dns__Message
 
 let nothing = "/dev/null"

@@ -4,9 +4,7 @@ open Concord
 open Concord_test_support
 open Check
 module Fifo = Concord_fifo
-open Dns_server
 open Dns_kit
-module Message = Concord_dns__Message
 
 (* --- What is kept ----------------------------------------------------------- *)
 
