@@ -260,7 +260,8 @@ let stop_under_load ?(options = []) ?database ?program ?lock random ~domains
 
 let loads random ~domains =
   let child =
-    Child.start [ Printf.sprintf "--domains=%d" domains; "--workers=2" ]
+    Child.start ~in_memory:true
+      [ Printf.sprintf "--domains=%d" domains; "--workers=2" ]
   in
   let one_load () =
     let load = start_load random child ~clients:16 ~n:10_000 in

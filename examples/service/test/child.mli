@@ -4,6 +4,7 @@ type t
 
 val start :
   ?database:string ->
+  ?in_memory:bool ->
   ?limit:int ->
   ?debug:string ->
   ?program:string ->
@@ -11,8 +12,10 @@ val start :
   t
 (** [start options] returns once the service listens on a free port. It may have
     at most [limit] descriptors. Without [database], the database is a file of
-    SQLite in a new folder. [debug] is its CONCORD_DEBUG, by default unset. By
-    default, [program] is the service with Concord. *)
+    SQLite in a new folder. With [~in_memory:true], this folder isn't on a disk
+    if the system has [/dev/shm], so thousands of rows are stored in a second.
+    [debug] is its CONCORD_DEBUG, by default unset. By default, [program] is the
+    service with Concord. *)
 
 val port : t -> int
 val database : t -> string

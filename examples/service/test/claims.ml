@@ -277,7 +277,7 @@ let post_many port n =
 let read_slowly () =
   let jobs = 2000 and grace = 0.5 in
   let child =
-    Child.start
+    Child.start ~in_memory:true
       [
         Printf.sprintf "--grace=%g" grace;
         "--capacity=2000";
