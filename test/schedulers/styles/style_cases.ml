@@ -292,15 +292,15 @@ module Make (S : Style.S) = struct
 
   let choices () =
     let m = Mvar.create_empty () and said = Mvar.create_empty () in
-    let either =
-      Event.choose
-        [
-          Mvar.take_evt m;
-          Event.wrap (Event.timeout 0.02) (fun () -> "too late");
-        ]
-    in
-    let get () =
-      let* s = sync either in
+    let get seconds () =
+      let* s =
+        sync
+          (Event.choose
+             [
+               Mvar.take_evt m;
+               Event.wrap (Event.timeout seconds) (fun () -> "too late");
+             ])
+      in
       put said s
     in
     let expect expected () =
@@ -308,17 +308,17 @@ module Make (S : Style.S) = struct
       Alcotest.(check string) "choice" expected s;
       return ()
     in
-    run [ get; expect "too late" ];
+    run [ get 0.02; expect "too late" ];
     nobody_waits "after the timeout" m;
     run
       [
-        get;
+        get 1000.;
         (fun () ->
           let* () = until (fun () -> Mvar.waiters m = 1) in
           put m "in time");
         expect "in time";
       ];
-    run [ get; expect "at once"; (fun () -> put m "at once") ];
+    run [ get 1000.; expect "at once"; (fun () -> put m "at once") ];
     int "timeouts" 0 (Concord__core__Timer.pending ());
     raises "an event fails" Boom (fun () ->
         run
