@@ -173,9 +173,10 @@ let race cancel ~n host () =
 
 (* --- All cases ----------------------------------------------------------------- *)
 
-(* [wakers] are further hosts. [in_turn] is whether the tasks run in one thread, in turn. [races]
-   is whether each task can cancel another one. *)
-let on ?(wakers = []) ?(in_turn = true) ?(races = true) (host : Test_host.t) =
+(* [starts] are the hosts of the tasks that wake, and [wakers] are further ones. [in_turn] is whether
+   the tasks run in one thread, in turn. [races] is whether each task can cancel another one. *)
+let on ?(starts = Waking.starts) ?(wakers = []) ?(in_turn = true)
+    ?(races = true) (host : Test_host.t) =
   let woken_by (name, start) =
     test ("woken by " ^ name) (by_another host start)
   in
@@ -198,7 +199,7 @@ let on ?(wakers = []) ?(in_turn = true) ?(races = true) (host : Test_host.t) =
     test "woken by a task of the same loop"
       (each host (woken (fun wake -> wake ())))
     :: test "in order" (each host in_order)
-    :: List.map woken_by (Waking.starts @ wakers)
+    :: List.map woken_by (starts @ wakers)
     @ (if in_turn then
          [
            test "woken at once" (fun () ->

@@ -7,13 +7,14 @@ open Concord_test_support
    raises what the function raised. *)
 let by host f = Check.domain (fun () -> Test_host.run_all host [ f ])
 
-let starts =
+let on_another_domain =
   [
-    ("a thread", Check.thread);
     ("a domain", Check.domain);
     ("Fifo", by Basic_hosts.fifo);
     ("Eio", fun f -> Check.domain (fun () -> Eio_main.run (fun _ -> f ())));
   ]
+
+let starts = ("a thread", Check.thread) :: on_another_domain
 
 (* Passes [f] a function that runs a job in the one task that [start] starts. *)
 let with_jobs start f =

@@ -16,7 +16,12 @@ let in_turn =
 let on_several_threads = Basic_hosts.[ threads; workers ] @ [ Job_hosts.tasks ]
 let wakers = [ ("Domainslib", Waking.by Domainslib_hosts.pool) ]
 
+(* A thread of a pool's only domain gets a turn each 50 ms, so the wakes by a thread would take 10 s.
+   The suite for hosts has them (H2, H4). *)
+let in_a_pool =
+  Wait_cases.on ~starts:Waking.on_another_domain Job_hosts.only_domain
+
 let () =
   Concord_test_support.Check.run "Each operation, on each host"
-    (List.map (Wait_cases.on ~wakers) in_turn
+    ((in_a_pool :: List.map (Wait_cases.on ~wakers) in_turn)
     @ List.map (Wait_cases.on ~wakers ~in_turn:false) on_several_threads)

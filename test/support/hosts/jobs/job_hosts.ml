@@ -1,5 +1,6 @@
 open Concord
 open Test_host
+module Task = Domainslib.Task
 
 let with_pool f = Attached_pools.with_pool ~name:"workers" ~num_domains:2 f
 
@@ -23,4 +24,19 @@ let jobs = host "jobs of a pool" Concord_domainslib.submit
 let tasks =
   host "tasks of a pool" (fun pool f ->
       Concord_domainslib.submit pool (fun () ->
-          Domainslib.Task.await pool (Domainslib.Task.async pool f)))
+          Task.await pool (Task.async pool f)))
+
+let only_domain =
+  {
+    name = "the only domain of a pool";
+    reported = "domainslib";
+    run =
+      (fun body ->
+        Attached_pools.with_pool ~num_domains:0 (fun pool ->
+            let all = ref [] in
+            let fork f = all := Task.async pool f :: !all in
+            Task.run pool (fun () ->
+                body { fork; pause = Concord.Tasks.yield };
+                List.iter (Task.await pool) !all)));
+    cancel = None;
+  }
