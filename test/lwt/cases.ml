@@ -3,19 +3,7 @@
 open Concord
 open Concord_test_support
 
-module Monadic = Waits.Make (struct
-  type 'a promise = 'a Lwt.t
-
-  let return = Lwt.return
-  let map = Lwt.map
-
-  include Concord_lwt
-end)
-
-let to_lwt () =
-  Waits.for_promise (fun p -> Lwt.map (( = ) 1) (Concord_lwt.to_lwt p))
-
-let monadic = ("to_lwt", to_lwt) :: Monadic.all ()
+let monadic = In_lwt.Each.all ()
 let direct = Waits.direct ()
 
 (* Code of another file than the callback that calls it. *)

@@ -175,28 +175,15 @@ let condition () =
   no "and released it" (Mutex.is_locked m);
   Lwt.return_unit
 
-let locks () =
+(* [Lwt.cancel] reaches the function. *)
+let in_brackets () =
   run @@ fun () ->
-  let m = Mutex.create () in
-  Mutex.lock m;
-  let called = ref false in
-  let p =
-    Concord_lwt.Mutex.with_lock m (fun () ->
-        called := true;
-        Lwt.return_unit)
-  in
+  In_lwt.each_bracket @@ fun name bracket is_free ->
+  let p = bracket (fun () -> fst (Lwt.task ())) in
+  no (name ^ ": held") (is_free ());
   Lwt.cancel p;
-  Mutex.unlock m;
-  no "not called" !called;
-  no "not locked" (Mutex.is_locked m);
-  let p =
-    Concord_lwt.Mutex.with_lock m (fun () ->
-        Concord_lwt.direct (fun () -> Promise.await (Promise.create ())))
-  in
-  yes "locked" (Mutex.is_locked m);
-  Lwt.cancel p;
-  yes "cancelled" (is_cancelled p);
-  no "released" (Mutex.is_locked m);
+  yes (name ^ ": cancelled") (is_cancelled p);
+  yes (name ^ ": released") (is_free ());
   Lwt.return_unit
 
 (* --- The race of H3 ------------------------------------------------------- *)
@@ -276,7 +263,7 @@ let () =
         [
           test "pick, bind, protected, with_timeout" through_lwt;
           test "Condition.wait has its mutex again" condition;
-          test "locks" locks;
+          test "functions that hold something" in_brackets;
           test "direct" Cancel_direct.direct;
           test "direct: for good" Cancel_direct.for_good;
           test "Suspend.protect: at the next wait" Cancel_direct.protected;

@@ -4,7 +4,7 @@
 open Trace
 open Concord
 open Concord_test_support
-open Wakers
+open In_async
 module A = Concord_async
 module Monitor = Async.Monitor
 module Promise = Concord.Promise

@@ -4,7 +4,7 @@
 open Concord
 open Concord_test_support
 open Check
-open Wakers
+open In_async
 module Ivar = Async.Ivar
 module Scheduler = Async.Scheduler
 module Clock = Async.Clock

@@ -3,7 +3,7 @@
 open Concord
 open Concord_test_support
 open Check
-open Wakers
+open In_async
 module Pipe = Async.Pipe
 module Ivar = Async.Ivar
 module Monitor = Async.Monitor
@@ -21,11 +21,6 @@ let until what condition =
       look ()
   in
   look ()
-
-let failure f =
-  Deferred.map (Monitor.try_with ~run:`Now ~rest:`Raise f) ~f:(function
-    | Ok _ -> Alcotest.fail "it did not fail"
-    | Error e -> Monitor.extract_exn e)
 
 (* --- determined ----------------------------------------------------------- *)
 
@@ -171,61 +166,6 @@ let feed () =
   int "what was added" 1 (Stream.take m);
   Deferred.return ()
 
-(* --- One by one, permits --------------------------------------------------- *)
-
-let one_by_one () =
-  async @@ fun () ->
-  let m = Mailbox.create () in
-  List.iter (Mailbox.add m) [ 1; 2; 3 ];
-  let iterated = ref [] in
-  let busy = ref false in
-  let items =
-    A.Mailbox.iter_s
-      (fun v ->
-        no "one at a time" !busy;
-        busy := true;
-        let* () = turn () in
-        busy := false;
-        iterated := v :: !iterated;
-        Deferred.return ())
-      m
-  in
-  let* () = in_domain Concord_fifo.run (fun () -> Mailbox.add m 4) in
-  Mailbox.close m;
-  let* () = items in
-  yes "all" (!iterated = [ 4; 3; 2; 1 ]);
-  let s = Stream.create 1 in
-  Stream.add s 1;
-  let* e =
-    failure (fun () ->
-        A.Stream.fold_s (fun (_ : int) _ -> raise Mailbox.Closed) 0 s)
-  in
-  yes "what f failed with" (e = Mailbox.Closed);
-  Deferred.return ()
-
-let with_permit () =
-  async @@ fun () ->
-  let t = Semaphore.Counting.make 1 in
-  let release = Ivar.create () in
-  let first =
-    A.Semaphore.Counting.with_permit t (fun () -> Ivar.read release)
-  in
-  let second =
-    A.Semaphore.Counting.with_permit t (fun () -> Deferred.return 2)
-  in
-  int "it waits" 1 (Semaphore.Counting.waiters t);
-  Ivar.fill_exn release 1;
-  let* one = first in
-  let* two = second in
-  int "the values" 3 (one + two);
-  let* e =
-    failure (fun () ->
-        A.Semaphore.Counting.with_permit t (fun () -> raise Exit))
-  in
-  yes "it fails" (e = Exit);
-  yes "released" (Semaphore.Counting.try_acquire t);
-  Deferred.return ()
-
 let tests =
   [
     ( "deferreds as events",
@@ -240,7 +180,5 @@ let tests =
         test "into a pipe" to_pipe;
         test "into a pipe that is closed" to_pipe_closed;
         test "from a pipe" feed;
-        test "one by one" one_by_one;
-        test "with_permit" with_permit;
       ] );
   ]

@@ -4,7 +4,7 @@ open Concord
 open Concord.Tools
 open Concord_test_support
 open Check
-open Wakers
+open In_async
 module Scheduler = Async.Scheduler
 module Monitor = Async.Monitor
 

@@ -5,7 +5,7 @@ open Concord.Tools
 open Concord_test_support
 open Check
 open Lost
-open Wakers
+open In_async
 module A = Concord_async
 module Monitor = Async.Monitor
 

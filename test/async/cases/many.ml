@@ -3,7 +3,7 @@
 open Concord
 open Concord_test_support
 open Check
-open Wakers
+open In_async
 module Scheduler = Async.Scheduler
 
 let mine = Domain.self ()

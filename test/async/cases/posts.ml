@@ -3,7 +3,7 @@
 open Concord
 open Concord_test_support
 open Check
-open Wakers
+open In_async
 
 let turn = Async.Scheduler.yield_until_no_jobs_remain
 

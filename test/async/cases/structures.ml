@@ -1,77 +1,10 @@
-(* What is special to Async. [Wakers] and [Scopes] have the cases of every host, and [As_host] the
-   contract. *)
+(* What is special to Async. [In_async] has the cases of every library of promises, [Scopes] those
+   of every host, and [As_host] the contract. *)
 
 open Concord
 open Concord_test_support
 open Check
-open Wakers
-module Monitor = Async.Monitor
-module Scheduler = Async.Scheduler
-
-(* --- Order, choices, time ------------------------------------------------- *)
-
-let fifo () =
-  async @@ fun () ->
-  let m = Mvar.create_empty () and served = ref [] in
-  let waiters =
-    List.init 10 (fun i ->
-        Deferred.map (A.Mvar.take m) ~f:(fun v -> served := (i, v) :: !served))
-  in
-  let put () =
-    for i = 0 to 9 do
-      Mvar.put m i
-    done
-  in
-  let* () = in_domain Concord_fifo.run put in
-  let* () = Deferred.all_unit waiters in
-  yes "order" (List.rev !served = List.init 10 (fun i -> (i, i)));
-  Deferred.return ()
-
-let timeout () =
-  async @@ fun () ->
-  let m : int Mvar.t = Mvar.create_empty () in
-  let* v = A.sync_before 0.005 (Mvar.take_evt m) in
-  yes "too late" (v = None);
-  int "no task waits" 0 (Mvar.waiters m);
-  Deferred.return ()
-
-(* --- Execution context ---------------------------------------------------- *)
-
-let key = Core.Univ_map.Key.create ~name:"test" Core.Int.sexp_of_t
-
-let context () =
-  async @@ fun () ->
-  let m = Mvar.create_empty () in
-  let look () =
-    let context = Scheduler.current_execution_context () in
-    ( Async_kernel.Execution_context.monitor context,
-      Async_kernel.Execution_context.priority context,
-      Scheduler.find_local key )
-  in
-  let same (monitor, priority, local) (monitor', priority', local') =
-    yes "monitor" (monitor == monitor');
-    yes "priority" (priority = priority');
-    yes "local" (local = local' && local <> None)
-  in
-  let wait () =
-    let before = look () in
-    let* () = A.Mvar.take m in
-    same before (look ());
-    A.direct (fun () ->
-        Mvar.take m;
-        same before (look ()))
-  in
-  let waited =
-    Scheduler.with_local key (Some 1) ~f:(fun () ->
-        Scheduler.within' ~monitor:(Monitor.create ())
-          ~priority:Async_kernel.Priority.low wait)
-  in
-  let put () =
-    Mvar.put m ();
-    Mvar.put m ()
-  in
-  let* () = in_domain Concord_fifo.run put in
-  waited
+open In_async
 
 (* --- Other threads -------------------------------------------------------- *)
 
@@ -136,22 +69,13 @@ let of_deferred () =
 
 let run () =
   run "concord-async"
-    (tests @ Jobs.tests @ Posts.tests @ Flows.tests @ Choices.tests
-   @ Backtraces.suites @ Scopes.suites @ Storage.suites @ Failures.tests
-   @ Spins.suites
+    ([ Cases.waiting wakers; Cases.results ]
+    @ Jobs.tests @ Posts.tests @ Flows.tests @ Choices.tests @ Backtraces.suites
+    @ Scopes.suites @ Storage.suites @ Spins.suites
     @ [
-        ( "waiting",
-          [
-            test "in order" fifo;
-            test "timeout" timeout;
-            test "execution context" context;
-            test "of_deferred" of_deferred;
-            test "lazy, computed here" Lazy_values.computed_here;
-            test "lazy, computed there" Lazy_values.computed_there;
-            test "lazy, shared by all" Lazy_values.shared;
-          ] );
         ( "other threads",
           [
+            test "of_deferred" of_deferred;
             test "another domain" (foreign Check.in_domain);
             test "another thread"
               (foreign (fun f -> async (fun () -> Async.In_thread.run f)));
