@@ -1,4 +1,4 @@
-(* Lwt, for the cases of every library of promises. *)
+(* Lwt and its loops, for the cases of every library of promises. *)
 
 open Concord_test_hosts
 
@@ -11,6 +11,7 @@ module Library = struct
   let map = Lwt.map
   let bind = Lwt.bind
   let pause = Lwt.pause
+  let sleep = Lwt_unix.sleep
 
   let peek p =
     match Lwt.state p with Return v -> Some v | Sleep | Fail _ -> None
@@ -23,6 +24,19 @@ module Library = struct
   let thread = Thread.id (Thread.self ())
   let is_here () = Thread.id (Thread.self ()) = thread
 end
+
+(* In a loop that Concord doesn't start. *)
+module Plain = struct
+  include Library
+
+  let run f = Lwt_main.run (f ())
+end
+
+let refusal =
+  (module struct
+    let cannot_wait = Concord_lwt.In_callback
+    let modul = "Concord_lwt"
+  end : Promise_callbacks.REFUSAL)
 
 include Promise_cases.Make (Library)
 

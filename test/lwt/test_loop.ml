@@ -75,9 +75,6 @@ let burst here ~before ~meanwhile =
       Lwt.pause ());
   int "all are woken" wakes !seen
 
-let touched_by_one_thread () =
-  guarded @@ fun here -> burst here ~before:Lwt.return ~meanwhile:ignore
-
 (* While the loop is busy, it isn't woken. Only the first wake-up may notify it, because the
    loop had nothing to do before. *)
 let one_batch () =
@@ -148,7 +145,6 @@ let () =
     [
       ( "Lwt's state",
         [
-          test "is touched by one thread" touched_by_one_thread;
           test "one notification at most while the loop is busy" one_batch;
           test "one for each batch" one_notification;
           test "callbacks are not called within the resumer's call"

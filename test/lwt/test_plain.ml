@@ -1,7 +1,6 @@
 (* Direct style under Lwt_main.run, which this library only knows through its hooks. *)
 
 open Concord
-open Concord.Tools
 open Concord_test_support
 open Concord_test_hosts
 open Check
@@ -11,29 +10,9 @@ let plain f = Lwt_main.run (f ())
 
 (* --- Plain callbacks ------------------------------------------------------ *)
 
-(* Waiting is refused in every place where Lwt calls a function, and leaves nothing behind. *)
-let refused what =
-  let box : unit Mvar.t = Mvar.create_empty () in
-  raises what Concord_lwt.In_callback (fun () -> Mvar.take box);
-  raises (what ^ ": select") Concord_lwt.In_callback (fun () ->
-      Event.select [ Mvar.take_evt box; Event.timeout 100. ]);
-  int (what ^ ": no task waits") 0 (Mvar.waiters box);
-  Mvar.put box ();
-  Mvar.take box;
-  no (what ^ ": it is not cancelled") (Suspend.is_cancelled ());
-  int (what ^ ": protect") 1 (Suspend.protect (fun () -> 1))
+module Callbacks = Promise_callbacks.Make (In_lwt.Plain) ((val In_lwt.refusal))
 
-let each_operation () =
-  let each (name, make) =
-    let { Waits.wait; waiters; wake; kept; _ } = make () in
-    let* () = Lwt.pause () in
-    raises name Concord_lwt.In_callback wait;
-    int (name ^ ": withdrawn") 0 (waiters ());
-    wake ();
-    yes (name ^ ": nothing is lost") (kept ());
-    Lwt.pause ()
-  in
-  plain (fun () -> Lwt_list.iter_s each Cases.direct)
+let refused = Callbacks.cannot_wait
 
 let everywhere () =
   let in_hook = ref (fun () -> ()) in
@@ -93,89 +72,6 @@ let signal_handler () =
   Gc.full_major ();
   yes "finalised" !finalised;
   Lwt.return_unit
-
-(* The message says what to use instead. *)
-let message () =
-  let says name wait =
-    raises name Concord_lwt.In_callback wait;
-    let text = Printexc.to_string Concord_lwt.In_callback in
-    yes
-      (name ^ ": " ^ text)
-      (contains text (Printf.sprintf "Use Concord_lwt.%s instead" name))
-  in
-  let full = Stream.create 1 and mutex = Mutex.create () in
-  Stream.add full ();
-  Mutex.lock mutex;
-  let rwlock = Rwlock.create () in
-  Rwlock.write_lock rwlock;
-  let used = Pool.create 1 ignore in
-  let _lease = Pool.obtain used in
-  let each run =
-    run @@ fun () ->
-    let* () = Lwt.pause () in
-    says "Mvar.take" (fun () -> Mvar.take (Mvar.create_empty ()));
-    says "Mvar.read" (fun () -> Mvar.read (Mvar.create_empty ()));
-    says "Mvar.put" (fun () -> Mvar.put (Mvar.create "a") "b");
-    says "Mvar.put" (fun () -> Mvar.put (Mvar.create 1) 2);
-    says "Promise.await" (fun () -> Promise.await (Promise.create ()));
-    says "Channel.send" (fun () -> Channel.send (Channel.create ()) "a");
-    says "Channel.receive" (fun () -> Channel.receive (Channel.create ()));
-    says "Stream.add" (fun () -> Stream.add full ());
-    says "Stream.take" (fun () -> Stream.take (Stream.create 1));
-    says "Mailbox.take" (fun () -> Mailbox.take (Mailbox.create ()));
-    says "Broadcast.send" (fun () ->
-        let news = Broadcast.create ~limit:(Wait 1) () in
-        let _subscription = Broadcast.subscribe news in
-        ignore (Broadcast.try_send news 1 : bool);
-        Broadcast.send news 2);
-    says "Broadcast.receive" (fun () ->
-        Broadcast.(receive (subscribe (create ()))));
-    says "Mutex.lock" (fun () -> Mutex.lock mutex);
-    says "Condition.wait" (fun () ->
-        let mutex = Mutex.create () in
-        Mutex.protect mutex (fun () ->
-            Condition.wait (Condition.create ()) mutex));
-    says "Condition.wait_no_mutex" (fun () ->
-        Condition.wait_no_mutex (Condition.create ()));
-    says "Condition.loop_no_mutex" (fun () ->
-        Condition.loop_no_mutex (Condition.create ()) (fun () -> None));
-    says "Barrier.await" (fun () -> Barrier.await (Barrier.create 2));
-    says "Rwlock.read_lock" (fun () -> Rwlock.read_lock rwlock);
-    says "Rwlock.write_lock" (fun () -> Rwlock.write_lock rwlock);
-    says "Bvar.wait" (fun () -> Bvar.wait (Bvar.create ()));
-    says "Latch.await" (fun () -> Latch.await (Latch.create 1));
-    says "Work_queue.take" (fun () -> Work_queue.take (Work_queue.create 1));
-    says "Work_queue.add" (fun () ->
-        let jobs = Work_queue.create 1 in
-        List.iter
-          (fun v -> ignore (Work_queue.add jobs v : int Work_queue.ticket))
-          [ 1; 2 ]);
-    says "Pool.use" (fun () -> Pool.use used ignore);
-    says "Pool.obtain" (fun () -> Pool.value (Pool.obtain used));
-    says "Pool.await_closed" (fun () -> Pool.await_closed used);
-    says "Semaphore.Counting.acquire" (fun () ->
-        Semaphore.Counting.(acquire (make 0)));
-    says "Semaphore.Binary.acquire" (fun () ->
-        Semaphore.Binary.(acquire (make false)));
-    says "Promise.await" (fun () ->
-        Lazy.force (Lazy.from_fun (fun () -> Promise.await (Promise.create ()))));
-    says "Lazy.force" (fun () ->
-        let t = Lazy.from_fun (fun () -> Promise.await (Promise.create ())) in
-        let force () = Lazy.force t in
-        ignore (Concord_lwt.direct force : unit Lwt.t);
-        force ());
-    says "select" (fun () ->
-        Event.select [ Mvar.take_evt (Mvar.create_empty ()); Event.timeout 9. ]);
-    says "sync with its event" (fun () -> Event.sync (Event.timeout 9.));
-    (* An operation of the program, without a name that could be said. *)
-    raises "without a name" Concord_lwt.In_callback (fun () ->
-        Tools.Structure_kit.(wait default () ()));
-    no "without advice"
-      (contains (Printexc.to_string Concord_lwt.In_callback) "refused last");
-    Lwt.return_unit
-  in
-  each plain;
-  each Concord_lwt.run
 
 (* The message names the call that the program has made, even if it is that of a library. *)
 let outermost () =
@@ -335,10 +231,8 @@ let () =
     [
       ( "plain callbacks",
         [
-          test "each operation raises In_callback" each_operation;
           test "in every place where Lwt calls a function" everywhere;
           test "a signal handler, a finaliser" signal_handler;
-          test "the message says what to use instead" message;
           test "the message names the outermost call" outermost;
         ] );
       ( "tasks of Lwt_direct",

@@ -2,84 +2,13 @@
 
 open Concord
 open Concord_test_support
+open Concord_test_hosts
 open Check
 open Lwt.Syntax
+module Threads = Promise_threads.Make (In_lwt.Library)
+module Plain_threads = Promise_threads.Make (In_lwt.Plain)
 
-let thread () = (Domain.self (), Thread.id (Thread.self ()))
-let plain f = Lwt_main.run (f ())
-let both = [ ("Concord_lwt.run", Concord_lwt.run); ("Lwt_main.run", plain) ]
-
-(* Runs the loop until [f ()], in another domain, has ended. *)
-let beside run f =
-  run @@ fun () ->
-  let over = Promise.create () in
-  (* Until then, Concord_lwt doesn't know about a plain loop. *)
-  let* () = Lwt.pause () in
-  let join =
-    Check.domain (fun () ->
-        Fun.protect f ~finally:(fun () -> Promise.fill over ()))
-  in
-  let+ () = Concord_lwt.Promise.await over in
-  join ()
-
-let in_the_loop run () =
-  let loop = thread () in
-  beside run @@ fun () ->
-  let job n () =
-    yes "in the loop's thread" (thread () = loop);
-    let* () = Lwt.pause () in
-    let+ () = Lwt_unix.sleep 0.001 in
-    yes "still there" (thread () = loop);
-    n + 1
-  in
-  for n = 1 to 50 do
-    int "the value" (n + 1) (Promise.await (Concord_lwt.post (job n)))
-  done;
-  (* The loop sleeps when the job comes. *)
-  raises "what is raised" Exit (fun () ->
-      Promise.await (Concord_lwt.post (fun () -> raise Exit)));
-  raises "what fails" Not_found (fun () ->
-      Promise.await
-        (Concord_lwt.post (fun () ->
-             Lwt.bind (Lwt.pause ()) (fun () -> Lwt.fail Not_found))))
-
-(* Several domains post at once. No job is lost, and the jobs of one thread keep their order. *)
-let many () =
-  let posters = 4 and each = 2_000 in
-  let seen = Array.make posters 0 and disorder = ref 0 in
-  let over = Latch.create posters in
-  let poster i () =
-    let last = ref (Promise.of_value ()) in
-    for n = 0 to each - 1 do
-      last :=
-        Concord_lwt.post (fun () ->
-            if seen.(i) <> n then incr disorder;
-            seen.(i) <- n + 1;
-            Lwt.return_unit)
-    done;
-    Promise.await !last;
-    Latch.count_down over
-  in
-  Concord_lwt.run (fun () ->
-      let joins = List.init posters (fun i -> Check.domain (poster i)) in
-      let+ () = Concord_lwt.Latch.await over in
-      List.iter (fun join -> join ()) joins);
-  Array.iter (int "all" each) seen;
-  int "in order" 0 !disorder
-
-(* A job that posts another job, and a job that the loop's own code posts. *)
-let from_the_loop () =
-  Concord_lwt.run @@ fun () ->
-  let inner = ref (Promise.create ()) in
-  let outer =
-    Concord_lwt.post (fun () ->
-        inner := Concord_lwt.post (fun () -> Lwt.return 2);
-        Lwt.return 1)
-  in
-  no "not at once" (Promise.is_resolved outer);
-  let* one = Concord_lwt.Promise.await outer in
-  let+ two = Concord_lwt.Promise.await !inner in
-  int "the sum" 3 (one + two)
+let plain = In_lwt.Plain.run
 
 let in_signal_handler () =
   Concord_lwt.run @@ fun () ->
@@ -134,7 +63,7 @@ let idle () =
     used := cpu () -. started
   in
   let used = ref 0. in
-  beside Concord_lwt.run (fun () ->
+  Threads.beside (fun () ->
       let job () = Promise.await (Concord_lwt.post Lwt.return) in
       for _ = 1 to 100 do
         job ()
@@ -146,11 +75,7 @@ let idle () =
 
 (* This must come first, because the job waits for the first loop. *)
 let before_the_first () =
-  let promise =
-    in_domain (fun () -> Concord_lwt.post (fun () -> Lwt.return 1))
-  in
-  no "not yet" (Promise.is_resolved promise);
-  int "the value" 1 (plain (fun () -> Concord_lwt.Promise.await promise));
+  Plain_threads.before_the_loop ();
   (* Concord_lwt doesn't know that this loop has ended. *)
   let promise = Concord_lwt.post (fun () -> Lwt.return 2) in
   int "the next loop" 2
@@ -251,10 +176,9 @@ let () =
           test "racing with the end" race;
         ] );
       ( "jobs",
-        List.map (fun (name, run) -> test name (in_the_loop run)) both
+        Threads.jobs
         @ [
-            test "many, in order" many;
-            test "from the loop itself" from_the_loop;
+            test "from a domain, in Lwt_main.run" Plain_threads.from_a_domain;
             test "from a signal handler" in_signal_handler;
           ]
         @ Interrupting.only

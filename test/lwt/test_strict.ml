@@ -84,6 +84,8 @@ let trying () =
 let is_about_host text =
   String.starts_with ~prefix:"Concord_lwt: called in a task of " text
 
+module Ready = Concord_test_hosts.Promise_ready.Make (In_lwt.Library)
+
 (* They are refused although none of them has to wait. *)
 let is_refused_elsewhere operation =
   match Lwt.state (operation ()) with
@@ -94,7 +96,7 @@ let is_refused_elsewhere operation =
 
 let all_are_refused () =
   let check (name, operation) = yes name (is_refused_elsewhere operation) in
-  List.iter check (Immediate.operations ())
+  List.iter check (Ready.operations ())
 
 let elsewhere () =
   Eio_main.run (fun _ -> all_are_refused ());
@@ -105,7 +107,7 @@ let elsewhere () =
 (* Before a loop, in a loop, in direct style, and in a loop that runs in a fiber. *)
 let where_lwt_is () =
   let each (_, operation) = operation () in
-  let all () = Lwt_list.iter_s each (Immediate.operations ()) in
+  let all () = Lwt_list.iter_s each (Ready.operations ()) in
   Lwt_main.run (all ());
   Lwt_main.run (Lwt.bind (Lwt.pause ()) all);
   let await_all () = Lwt_direct.await (all ()) in
@@ -113,7 +115,7 @@ let where_lwt_is () =
   let in_direct (_, operation) =
     Concord_lwt.direct (fun () -> ignore (operation () : unit Lwt.t))
   in
-  Lwt_main.run (Lwt_list.iter_s in_direct (Immediate.operations ()));
+  Lwt_main.run (Lwt_list.iter_s in_direct (Ready.operations ()));
   Eio_main.run (fun _ -> Lwt_main.run (Lwt.bind (Lwt.pause ()) all))
 
 let () =

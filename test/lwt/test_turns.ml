@@ -2,56 +2,14 @@
 
 open Concord
 open Concord_test_support
+open Concord_test_hosts
 open Check
-open Lwt.Syntax
 module L = Concord_lwt
 
 let run = Concord_lwt.run
-let seconds = 10.
 
-(* Performs the operation again and again, until others have run. *)
-let again name operation have_gone_on =
-  let deadline = Unix.gettimeofday () +. seconds in
-  let rec again () =
-    if have_gone_on () then Lwt.return_unit
-    else if Unix.gettimeofday () > deadline then
-      Alcotest.failf "%s stops the loop" name
-    else Lwt.bind (operation ()) again
-  in
-  again ()
-
-let ticks n =
-  let ticked = ref 0 in
-  let rec tick () =
-    if !ticked = n then Lwt.return_unit
-    else
-      let* () = Lwt_unix.sleep 0.0002 in
-      incr ticked;
-      tick ()
-  in
-  (tick (), fun () -> !ticked = n)
-
-(* Timers, paused promises, and promises that another domain resolves continue. *)
-let each_lets_others_go_on () =
-  let each ((name, operation), (_, another)) =
-    let ticking, ticked = ticks 2 in
-    let p = Promise.create () in
-    let woken = L.Promise.await p in
-    let join = Check.domain (fun () -> Promise.fill p ()) in
-    let* () =
-      Lwt.join
-        [
-          ticking;
-          again name operation ticked;
-          again name another (fun () -> not (Lwt.is_sleeping woken));
-          woken;
-        ]
-    in
-    join ();
-    Lwt.return_unit
-  in
-  let all = List.combine (Immediate.operations ()) (Immediate.operations ()) in
-  run (fun () -> Lwt_list.iter_s each all)
+module Ready = Promise_ready.Make (In_lwt.Library)
+open Ready
 
 (* The fault as it was found. [Lwt_main.run] does nothing else, and its loop hasn't been used
    before. A domain keeps the mailbox from becoming empty. *)
@@ -81,7 +39,7 @@ let kept_full () =
 (* The task is cancelled where it lets others run, and has taken nothing there. *)
 let is_cancelled_there () =
   let each (name, operation) =
-    let deadline = Unix.gettimeofday () +. seconds in
+    let deadline = Unix.gettimeofday () +. patience in
     let over = ref false in
     let rec forever () =
       if !over then Alcotest.failf "%s continues" name
@@ -95,7 +53,7 @@ let is_cancelled_there () =
     yes name (Lwt.state p = Lwt.Fail Lwt.Canceled);
     Lwt.return_unit
   in
-  run (fun () -> Lwt_list.iter_s each (Immediate.operations ()))
+  run (fun () -> Lwt_list.iter_s each (operations ()))
 
 let in_order () =
   run @@ fun () ->
@@ -134,7 +92,7 @@ let () =
         [
           (* must come first *)
           test "a mailbox that a domain keeps full" kept_full;
-          test "each lets others run" each_lets_others_go_on;
+          test "each lets others run" Ready.others_continue;
           test "each is cancelled where it lets others run" is_cancelled_there;
           test "in order" in_order;
           test "in other threads" elsewhere;

@@ -20,7 +20,8 @@ module Library = struct
   let bind t f = Deferred.bind t ~f
   let peek = Deferred.peek
   let maps_at_once = false
-  let pause = Async.Scheduler.yield
+  let pause () = Async.Scheduler.yield ()
+  let sleep s = Async.Clock.after (Core.Time_float.Span.of_sec s)
 
   let failure f =
     Deferred.map (Monitor.try_with ~run:`Now ~rest:`Raise f) ~f:(function
@@ -35,6 +36,16 @@ module Library = struct
 end
 
 module Cases = Promise_cases.Make (Library)
+module Ready = Promise_ready.Make (Library)
+module Threads = Promise_threads.Make (Library)
+
+module Callbacks =
+  Promise_callbacks.Make
+    (Library)
+    (struct
+      let cannot_wait = A.In_job
+      let modul = "Concord_async"
+    end)
 
 (* [f] runs in a task of another domain. *)
 let in_domain run f =

@@ -1,7 +1,6 @@
 (* The rules while code of Async runs. Nothing freezes it or changes its context. *)
 
 open Concord
-open Concord.Tools
 open Concord_test_support
 open Check
 open In_async
@@ -10,45 +9,7 @@ module Monitor = Async.Monitor
 
 (* --- Direct style where nothing can be suspended --------------------------- *)
 
-let refused what =
-  let m : unit Mvar.t = Mvar.create_empty () in
-  raises what A.In_job (fun () -> Mvar.take m);
-  raises (what ^ ": select") A.In_job (fun () ->
-      Event.select [ Mvar.take_evt m; Event.timeout 100. ]);
-  int (what ^ ": no task waits") 0 (Mvar.waiters m);
-  (* Operations that don't have to wait are performed. *)
-  Mvar.put m ();
-  Mvar.take m;
-  no (what ^ ": it is not cancelled") (Suspend.is_cancelled ());
-  int (what ^ ": protect") 1 (Suspend.protect (fun () -> 1))
-
-(* The message says what to use instead. *)
-let message () =
-  let says name wait =
-    raises name A.In_job wait;
-    let text = Printexc.to_string A.In_job in
-    yes
-      (name ^ ": " ^ text)
-      (contains text ("Use Concord_async." ^ name ^ " instead"))
-  in
-  async @@ fun () ->
-  let* () = Scheduler.yield () in
-  let mutex = Mutex.create () in
-  Mutex.lock mutex;
-  says "Mvar.take" (fun () -> Mvar.take (Mvar.create_empty ()));
-  says "Mvar.put" (fun () -> Mvar.put (Mvar.create 1) 2);
-  says "Promise.await" (fun () -> Promise.await (Promise.create ()));
-  says "Mutex.lock" (fun () -> Mutex.lock mutex);
-  says "select" (fun () ->
-      Event.select [ Mvar.take_evt (Mvar.create_empty ()); Event.timeout 9. ]);
-  Deferred.return ()
-
-(* This job wasn't started by [Concord_async.go]. *)
-let in_a_job () =
-  async @@ fun () ->
-  let* () = Scheduler.yield () in
-  refused "a job";
-  Deferred.return ()
+let refused = Callbacks.cannot_wait
 
 (* This thread holds Async's lock, but isn't the scheduler's thread. *)
 let in_run_in_async () =
@@ -89,41 +50,6 @@ let eio_in_a_job () =
         (fun () -> int "the value" 1 (Mvar.take m))
         (fun () -> Mvar.put m 1));
   refused "after it";
-  Deferred.return ()
-
-(* The computation has not failed. *)
-let lazy_refused () =
-  let each run =
-    let p = Promise.create () and runs = ref 0 in
-    let t =
-      Lazy.from_fun (fun () ->
-          incr runs;
-          Promise.await p)
-    in
-    let* () =
-      run (fun () -> raises "refused" A.In_job (fun () -> Lazy.force t))
-    in
-    yes "it has not failed" (Lazy.peek t = None);
-    let forced = A.Lazy.force t in
-    Promise.fill p 5;
-    let* v = forced in
-    int "the value" 5 v;
-    int "runs" 2 !runs;
-    Deferred.return ()
-  in
-  async @@ fun () ->
-  let* () =
-    each (fun f ->
-        f ();
-        Deferred.return ())
-  in
-  let* () =
-    each (fun f ->
-        Async.In_thread.run (fun () -> Async.Thread_safe.run_in_async_exn f))
-  in
-  let failing = Lazy.from_fun (fun () -> raise Exit) in
-  raises "failed" Exit (fun () -> Lazy.force failing);
-  yes "for good" (Lazy.peek failing = Some (Error Exit));
   Deferred.return ()
 
 (* --- Execution context ----------------------------------------------------- *)
@@ -171,111 +97,22 @@ let context_of_direct () =
   int "the value" 1 v;
   Deferred.return ()
 
-(* --- Turns ----------------------------------------------------------------- *)
-
-(* A task whose operations never wait must not stop timers. *)
-let never_waits () =
-  let mailbox = Mailbox.create () and mutex = Mutex.create () in
-  let over = ref false in
-  let rec ticks n =
-    if n = 0 then begin
-      over := true;
-      Deferred.return ()
-    end
-    else
-      let* () = Async.Clock.after (Core.Time_float.Span.of_sec 0.0005) in
-      ticks (n - 1)
-  in
-  let deadline = Unix.gettimeofday () +. 10. in
-  let rec again operation =
-    if !over then Deferred.return ()
-    else if Unix.gettimeofday () > deadline then
-      Alcotest.fail "it stops the scheduler"
-    else
-      let* () = operation () in
-      again operation
-  in
-  let each operation =
-    over := false;
-    Deferred.all_unit [ ticks 3; again operation ]
-  in
-  async @@ fun () ->
-  let* () =
-    each (fun () ->
-        Mailbox.add mailbox ();
-        A.Mailbox.take mailbox)
-  in
-  let* () = each (fun () -> A.Mutex.with_lock mutex Deferred.return) in
-  let* () = each (fun () -> A.select [ Event.always () ]) in
-  each (fun () -> A.direct ignore)
-
-(* --- Signal handlers that raise -------------------------------------------- *)
-
-exception Interrupted
-
-let waiting waiters =
-  {
-    Structure_kit.default with
-    name = "test";
-    how =
-      By_hand
-        {
-          attempt = (fun () () -> None);
-          enlist =
-            (fun () w ->
-              waiters := w :: !waiters;
-              true);
-          withdraw = (fun () _ -> ());
-        };
-  }
-
-let resumers () =
-  let n = 10_000 and interruptions = ref 0 and rounds = ref 0 in
-  while !interruptions < 300 && !rounds < 100 do
-    incr rounds;
-    async @@ fun () ->
-    let waiters = ref [] in
-    let all =
-      List.init n (fun _ -> A.sync (Event.make (waiting waiters) () ()))
-    in
-    let left = ref !waiters in
-    let resume_all () =
-      while not (List.is_empty !left) do
-        ignore ((List.hd !left).Structure_kit.resumer (Ok ()) : bool);
-        left := List.tl !left
-      done
-    in
-    Interrupting.run ~by:Interrupted ~count:interruptions resume_all;
-    let limit = Async.Clock.after (Core.Time_float.Span.of_sec 10.) in
-    let* () =
-      Deferred.choose
-        [
-          Deferred.choice (Deferred.all_unit all) ignore;
-          Deferred.choice limit ignore;
-        ]
-    in
-    let lost = List.filter (fun t -> not (Deferred.is_determined t)) all in
-    int "lost" 0 (List.length lost);
-    Deferred.return ()
-  done;
-  yes "it was interrupted" (!interruptions > 0)
-
 let tests =
   [
+    ("direct style in a job", Callbacks.all);
+    ("resumed by other threads", Threads.resuming);
+    ( "posted jobs",
+      test "while Async does not run" Threads.before_the_loop :: Threads.jobs );
     ( "direct style in Async",
       [
-        test "a job" in_a_job;
-        test "the message" message;
         test "run_in_async" in_run_in_async;
         test "a thread" in_a_thread;
         test "the initial thread" between;
         test "Eio in a job" eio_in_a_job;
-        test "a lazy value that had to wait is not failed" lazy_refused;
       ] );
     ( "the scheduler",
       [
         test "the context of direct" context_of_direct;
-        test "operations that never wait" never_waits;
-        test "signal handlers that raise" resumers;
+        test "operations that never wait" Ready.others_continue;
       ] );
   ]

@@ -70,7 +70,7 @@ let of_deferred () =
 let run () =
   run "concord-async"
     ([ Cases.waiting wakers; Cases.results ]
-    @ Jobs.tests @ Posts.tests @ Flows.tests @ Choices.tests @ Backtraces.suites
+    @ Jobs.tests @ Flows.tests @ Choices.tests @ Backtraces.suites
     @ Scopes.suites @ Storage.suites @ Spins.suites
     @ [
         ( "other threads",

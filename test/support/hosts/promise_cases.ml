@@ -21,6 +21,8 @@ module type LIBRARY = sig
   val pause : unit -> unit promise
   (** Lets other callbacks run. *)
 
+  val sleep : float -> unit promise
+  val post : (unit -> 'a promise) -> 'a Promise.t
   val run : (unit -> 'a promise) -> 'a
 
   val is_here : unit -> bool
@@ -78,7 +80,14 @@ module Make (L : LIBRARY) = struct
     int (name ^ ": no task waits") 0 (waiters ());
     yes (name ^ ": the value is nowhere else") (passed ())
 
-  let each f = L.run (fun () -> iter f (Each.all ()))
+  (* Each operation has its own turn, because in a long turn an operation doesn't begin at
+     once. *)
+  let each f =
+    let in_its_turn case =
+      let* () = L.pause () in
+      f case
+    in
+    L.run (fun () -> iter in_its_turn (Each.all ()))
 
   let woken_by (name, start) =
     test ("woken by " ^ name) (fun () ->
