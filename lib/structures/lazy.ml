@@ -117,6 +117,7 @@ let watching =
     spin = Before;
     holders;
     state;
+    undo = Operation.undo_nothing;
     how =
       By_steps
         {
@@ -306,8 +307,10 @@ let peek t =
 
 let waiters t =
   match Atomic.get t with
-  | Forcing { waiters; _ } -> Waiters.length waiters
-  | Unforced _ | Value _ | Failed _ -> 0
+  | Forcing { waiters; watchers; _ } ->
+      Waiters.length waiters + Waiters.length watchers
+  | Unforced (_, watchers) -> Waiters.length watchers
+  | Value _ | Failed _ -> 0
 
 (* --- Stdlib's lazy values ------------------------------------------------- *)
 

@@ -133,8 +133,8 @@ val peek : 'a t -> ('a, exn) result option
 (** [peek t] returns the outcome of [t], or [None] if [t] isn't forced yet. *)
 
 val waiters : 'a t -> int
-(** [waiters t] is the number of tasks waiting in {!force}, for tests and
-    diagnosis. *)
+(** [waiters t] is the number of tasks waiting in {!force} or for
+    {!val-await_evt}, for tests and diagnosis. *)
 
 (** {1 Guarantees}
 

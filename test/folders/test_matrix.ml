@@ -3,6 +3,8 @@
    at under the same names. Where a cell is empty, [has_not] has the reason. A reason for a cell
    that isn't empty is a fault too. The arguments are the interfaces. *)
 
+open Concord_test_support
+
 type value = { name : string; typ : string; doc : string }
 type structure = { title : string; values : value list }
 
@@ -19,6 +21,7 @@ type column =
   | Length
   | Is_empty
   | Waiters
+  | Table  (** In [test/support/operations.ml]. *)
 
 let all column titles reason =
   List.map (fun title -> (column, title, reason)) titles
@@ -74,6 +77,17 @@ let has_not =
       all Try [ "Promise.await"; "Promise.await_result"; "Lazy.force" ] "peek";
       all Try [ "Pool.await_closed" ] "Event.poll of its event";
       all Try [ "Reader.next" ] "try_take, and is_closed";
+      all Table several "it calls Stream.add, Channel.send or next";
+      all Table [ "Reader.next" ] "Stream.next and Work_queue.next";
+      all Table
+        [
+          "Broadcast.with_subscription"; "Pool.try_use"; "Pool.try_obtain";
+          "Semaphore.Binary.try_with_permit";
+          "Semaphore.Counting.try_with_permit";
+          "Semaphore.Counting.try_with_permits";
+        ]
+        "it waits only in a function of the user";
+      all Table in_dispose "it waits only in a function of the user";
       all Name
         [
           "Mutex.create"; "Mutex.create_in_order"; "Condition.create";
@@ -260,7 +274,8 @@ let cell column title is_there =
         | Drain -> "drain"
         | Length -> "length"
         | Is_empty -> "is_empty"
-        | Waiters -> "waiters")
+        | Waiters -> "waiters"
+        | Table -> "a row in test/support/operations.ml")
   | false, _ -> Faults.add "%s has two reasons for the same" title
 
 let has_type s v expected =
@@ -272,8 +287,29 @@ let without_suffix suffix name =
     Some (String.sub name 0 (String.length name - String.length suffix))
   else None
 
+(* A row's name may have more after a comma. *)
+let rows title =
+  List.filter
+    (fun (operation : _ Operations.t) ->
+      List.hd (String.split_on_char ',' operation.name) = title)
+    Operations.all
+
+(* Making some places prints checks. *)
+let has_event (row : _ Operations.t) =
+  let found = ref false in
+  let look () = found := Option.is_some (row.make 1).event in
+  ignore (Check.printed look : string);
+  !found
+
+let check_row s title ~event =
+  let rows = rows title in
+  cell Table title (rows <> []);
+  if has s event && not (List.for_all has_event rows) then
+    Faults.add "the row %s in test/support/operations.ml has no event" title
+
 let check_value s v =
   let title = s.title ^ "." ^ v.name in
+  if List.mem_assoc title alone then check_row s title ~event:v.name;
   let form_of base typ =
     match find s base with
     | Some operation -> has_type s v (typ operation.typ)
@@ -290,6 +326,7 @@ let check_value s v =
     Faults.add "%s: strict order is a function whose name ends in _in_order"
       title;
   if contains v.doc ~part:"- {b Suspends}" then begin
+    check_row s title ~event:(v.name ^ "_evt");
     cell Event title (has s (v.name ^ "_evt"));
     if not (String.starts_with ~prefix:"try_" v.name) then
       cell Try title (has s ("try_" ^ v.name))

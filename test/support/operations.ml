@@ -116,25 +116,38 @@ module Make (S : Style) = struct
 
   (* --- Values that come once ----------------------------------------------- *)
 
-  let await _ =
+  let awaited ?(keeps_backtrace = true) wait event _ =
     let t = Promise.create () in
     let release v =
       Promise.fill t v;
       0
     in
     {
-      wait = (fun _ -> S.Promise.await t);
-      event = Some (fun _ -> Promise.await_evt t);
+      wait = (fun _ -> wait t);
+      event = Some (fun _ -> event t);
       wake = always 1 release;
       release;
       left =
         (fun () -> match Promise.peek t with Some (Ok v) -> [ v ] | _ -> []);
       waiters = (fun () -> Promise.waiters t);
       ends = Some (Not_found, fun () -> Promise.fail t Not_found);
-      fails = Some (fun e backtrace -> Promise.fail ~backtrace t e);
+      fails =
+        (if keeps_backtrace then
+           Some (fun e backtrace -> Promise.fail ~backtrace t e)
+         else None);
     }
 
-  let promise = [ operation "Promise.await" Shares await ]
+  let or_raise = function Ok v -> v | Error e -> raise e
+
+  let promise =
+    [
+      operation "Promise.await" Shares
+        (awaited S.Promise.await Promise.await_evt);
+      operation "Promise.await_result" Shares
+        (awaited ~keeps_backtrace:false
+           (fun t -> S.map or_raise (S.Promise.await_result t))
+           (fun t -> Event.wrap (Promise.await_result_evt t) or_raise));
+    ]
 
   let latch =
     [
@@ -157,7 +170,7 @@ module Make (S : Style) = struct
     ]
 
   (* Another task computes the value. *)
-  let forced wait _ =
+  let forced ?event wait _ =
     let gate = Promise.create () in
     let t = Lazy.from_fun (fun () -> Promise.await gate) in
     let go_on = paused (fun () -> try Lazy.force t with Not_found -> 0) in
@@ -168,7 +181,7 @@ module Make (S : Style) = struct
     in
     {
       wait = (fun _ -> wait t);
-      event = None;
+      event = Option.map (fun event _ -> event t) event;
       wake = always 1 release;
       release;
       left = (fun () -> match Lazy.peek t with Some (Ok v) -> [ v ] | _ -> []);
@@ -190,6 +203,8 @@ module Make (S : Style) = struct
     [
       operation "Lazy.force" Shares (forced S.Lazy.force);
       operation "Lazy.force_val" Shares (forced S.Lazy.force_val);
+      operation "Lazy.await_evt" Shares
+        (forced ~event:Lazy.await_evt (fun t -> S.sync (Lazy.await_evt t)));
     ]
 
   let changed _ =
@@ -664,6 +679,14 @@ module Make (S : Style) = struct
             ~unlock:(fun () -> Counting.release t)
             ~try_lock:(fun () -> Counting.try_acquire t)
             ~waiters:(fun () -> Counting.waiters t));
+      operation "Semaphore.Counting.with_permit" Passes (fun _ ->
+          let t = Counting.make 0 in
+          guarded
+            ~within:(fun f -> S.Semaphore.Counting.with_permit t f)
+            ~unlock:(fun () -> Counting.release t)
+            ~try_lock:(fun () -> Counting.try_acquire t)
+            ~waiters:(fun () -> Counting.waiters t)
+            ());
       operation "Semaphore.Counting.acquire_n" Takes (fun _ ->
           let t = Counting.make 1 in
           locked
@@ -688,6 +711,14 @@ module Make (S : Style) = struct
             ~unlock:(fun () -> Binary.release t)
             ~try_lock:(fun () -> Binary.try_acquire t)
             ~waiters:(fun () -> Binary.waiters t));
+      operation "Semaphore.Binary.with_permit" Passes (fun _ ->
+          let t = Binary.make false in
+          guarded
+            ~within:(fun f -> S.Semaphore.Binary.with_permit t f)
+            ~unlock:(fun () -> Binary.release t)
+            ~try_lock:(fun () -> Binary.try_acquire t)
+            ~waiters:(fun () -> Binary.waiters t)
+            ());
     ]
 
   (* A reader or a writer holds the lock. *)

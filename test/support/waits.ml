@@ -103,9 +103,6 @@ let for_promise wait =
 module Make (S : Operations.Style) = struct
   module Table = Operations.Make (S)
 
-  let await_result () =
-    for_promise (fun p -> S.map (( = ) (Ok 1)) (S.Promise.await_result p))
-
   (* The mutex is locked until the wake. *)
   let condition () =
     let m = Mutex.create () and c = Condition.create () in
@@ -123,7 +120,6 @@ module Make (S : Operations.Style) = struct
 
   let all () =
     [
-      ("Promise.await_result", await_result);
       ("Lazy.force, computing", computing S.map S.Lazy.force);
       ("Lazy.force_val, computing", computing S.map S.Lazy.force_val);
       ("Condition.wait", condition);

@@ -4,11 +4,7 @@ include Lazy_spec
 exception Numbered of int
 
 (* The computation receives its result. *)
-type t = {
-  value : int Lazy.t;
-  results : result Channel.t;
-  watchers : int Atomic.t;  (** The tasks that await the event. *)
-}
+type t = { value : int Lazy.t; results : result Channel.t }
 
 let create () =
   let results = Channel.create () in
@@ -17,19 +13,14 @@ let create () =
     | Value v -> v
     | Failure n -> raise (Numbered n)
   in
-  { value = Lazy.from_fun compute; results; watchers = Atomic.make 0 }
+  { value = Lazy.from_fun compute; results }
 
 let shown = function
   | Ok v -> int v
   | Error (Numbered n) -> "raises " ^ int n
   | Error e -> raise e
 
-let await t =
-  Event.guard @@ fun () ->
-  Atomic.incr t.watchers;
-  Event.wrap_withdraw
-    (Event.wrap (Event.to_result (Lazy.await_evt t.value)) shown)
-    (fun () -> Atomic.decr t.watchers)
+let await t = Event.wrap (Event.to_result (Lazy.await_evt t.value)) shown
 
 let call t = function
   | Force -> (
@@ -46,7 +37,4 @@ let event t = function
   | Force | Give _ | Peek | Compute | Settle _ | Pass_on -> None
 
 let try_call _ _ = None
-
-let waiters t =
-  Lazy.waiters t.value + Channel.waiters t.results
-  + if Lazy.peek t.value = None then Atomic.get t.watchers else 0
+let waiters t = Lazy.waiters t.value + Channel.waiters t.results

@@ -80,7 +80,9 @@ let of_operation (operation : int Operations.t) =
   let called what =
     match String.split_on_char ',' operation.name with
     | first :: rest when what <> "" ->
-        String.concat "," ((first ^ "_evt" ^ what) :: rest)
+        let is_event = String.ends_with ~suffix:"_evt" first in
+        let name = if is_event then first else first ^ "_evt" in
+        String.concat "," ((name ^ what) :: rest)
     | _ -> operation.name
   in
   let case ?(withdraws = false) what way =

@@ -172,9 +172,9 @@ let in_order () =
   let ab = List.map (force t say) [ "a"; "b" ] in
   let two = watch "event 2" in
   let cd = List.map (force t say) [ "c"; "d" ] in
-  waiting t 3;
+  waiting t 5;
   Promise.fill gate 5;
-  waiting t 3;
+  waiting t 5;
   Hand.settle ();
   waiting t 0;
   List.iter Hand.result (ab @ cd @ [ one; two ]);

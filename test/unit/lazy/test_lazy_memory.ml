@@ -120,7 +120,7 @@ let after_waiters () =
   let tasks = List.init n (fun _ -> Hand.start (fun () -> Lazy.force t)) in
   let sync () = Event.sync (Lazy.await_evt t) in
   let watchers = List.init n (fun _ -> Hand.start sync) in
-  int "waiters" (n - 1) (Lazy.waiters t);
+  int "waiters" (n - 1 + n) (Lazy.waiters t);
   yes "they take memory" (words t > 2 * n);
   Promise.fill gate 7;
   Hand.settle ();
