@@ -52,8 +52,8 @@ module type HOST = Host_signature.HOST
       loop that handles [Suspend] in one of this host's tasks. [foreign] runs a
       loop that doesn't, for example Eio's or a Domainslib pool's.
     - {b domains}. Two loops run, each on a domain of its own.
-    - {b protect}. {!Concord.Tasks.protect} works, even inside another one, and
-      for one task at a time.
+    - {b protect}. {!Concord.Tasks.protect} works, even inside another one, in a
+      task that was cancelled before, and for one task at a time.
     - {b queued}. A task cancelled while it is ready, or before it begins,
       raises in its next wait.
     - {b fair}. Tasks that are always ready let other tasks run.

@@ -136,6 +136,40 @@ let still_in_protect (module H : HOST) () =
   ignore (Promise.try_fill after () : bool);
   Promise.await first.ended
 
+(* Code that cleans up after a cancellation waits in protect. *)
+let already_cancelled (module H : HOST) () =
+  let h = (module H : HOST) in
+  needs_cancellation h;
+  in_task h @@ fun t ->
+  let never = Promise.create () and gate = Promise.create () in
+  let entered = Promise.create () and value = Atomic.make 0 in
+  let clean_up () =
+    Fun.protect
+      (fun () ->
+        Suspend.protect (fun () ->
+            Promise.fill entered ();
+            Atomic.set value (Promise.await gate)))
+      ~finally:(fun () -> ignore (Promise.try_fill entered () : bool))
+  in
+  let body () = Fun.protect (fun () -> Promise.await never) ~finally:clean_up in
+  let task = fork t body in
+  until t (fun () -> Promise.waiters never = 1);
+  task.cancel ();
+  (* A host that cancels lazily needs a turn in which no task is ready. *)
+  Promise.await entered;
+  until t (fun () -> Promise.waiters gate = 1 || Promise.is_resolved task.ended);
+  for _ = 1 to 10 do
+    H.yield ()
+  done;
+  yes "the task did not wait in protect, because it had been cancelled before"
+    (Promise.waiters gate = 1);
+  Promise.fill gate 1;
+  (match Promise.await task.ended with
+  | () -> fail "the task returned, although it had been cancelled"
+  | exception e when H.is_cancellation e -> ());
+  int "the value of the promise that the task awaited in protect" 1
+    (Atomic.get value)
+
 let protect h =
   {
     name = "protect";
@@ -149,6 +183,7 @@ let protect h =
           (nested h ~in_inner:true);
         case "a task is cancelled after the inner of two protects"
           (nested h ~in_inner:false);
+        case "a cancelled task calls protect" (already_cancelled h);
         case "a task is cancelled while another one is in protect"
           (not_in_protect h);
         case "a task is cancelled in protect, which another one has left"

@@ -51,6 +51,8 @@ type t =
   | Ends_all_protects  (** Protect: the end of the inner one ends all. *)
   | Loses_protected_cancel
       (** Protect: it ignores a cancellation of a task in it. *)
+  | Protects_no_cancelled_task
+      (** Protect: it doesn't protect a task that was cancelled before. *)
   | Counts_protects_together
       (** Protect: all tasks have one counter of deferrals. *)
   | Forgets_queued_cancel

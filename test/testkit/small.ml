@@ -174,7 +174,9 @@ struct
       else
         match e with
         | Suspend.Suspend block -> Some (suspend t task block)
-        | Suspend.Protect when has Ignores_protect ->
+        | Suspend.Protect
+          when has Ignores_protect
+               || (has Protects_no_cancelled_task && task.cancelled) ->
             Some (fun k -> Effect.Deep.continue k ignore)
         | Suspend.Protect when has Ends_all_protects ->
             task.protections := 1;

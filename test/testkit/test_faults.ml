@@ -303,6 +303,7 @@ let () =
           fault "protect" Ignores_protect [ "protect" ];
           fault "protect: in another" Ends_all_protects [ "protect" ];
           fault "protect: lost" Loses_protected_cancel [ "protect" ];
+          fault "protect: too late" Protects_no_cancelled_task [ "protect" ];
           fault "protect: together" Counts_protects_together [ "protect" ];
           fault "queued" Forgets_queued_cancel [ "queued" ];
           fault "stack" Grows_its_stack [ "stack" ];
