@@ -56,7 +56,7 @@ let not_cancelled place () =
         (Lazy.force (Lazy.from_fun (fun () -> Tasks.is_cancelled ()))))
 
 (* A task is cancelled where it waits, and catches the exception. *)
-let cancelled (host : Cancelling.host) () =
+let where_it_waits (host : Cancelling.host) =
   host.run @@ fun () ->
   let never : unit Promise.t = Promise.create () and ended = ref false in
   let task () =
@@ -80,6 +80,26 @@ let cancelled (host : Cancelling.host) () =
   cancel ();
   Cancelling.until host "it has ended" (fun () -> !ended);
   no "the others are not" (Tasks.is_cancelled ())
+
+let in_protect (host : Cancelling.host) =
+  host.run @@ fun () ->
+  let gate = Promise.create () and ended = ref false in
+  let task () =
+    Tasks.protect (fun () ->
+        Promise.await gate;
+        no "in protect" (Tasks.is_cancelled ()));
+    yes "after protect" (Tasks.is_cancelled ());
+    ended := true
+  in
+  let cancel = host.fork task in
+  Cancelling.until host "it waits" (fun () -> Promise.waiters gate = 1);
+  cancel ();
+  Promise.fill gate ();
+  Cancelling.until host "it has ended" (fun () -> !ended)
+
+let cancelled (host : Cancelling.host) () =
+  where_it_waits host;
+  if host.protects then in_protect host
 
 (* In a finaliser, the task's handlers can't be reached. *)
 let in_finaliser f =

@@ -15,21 +15,6 @@ let pool_task f =
 
 let fifo f = Fifo.run f
 
-(* A task of Fifo is cancelled while it is protected. *)
-let cancelled_in_protect () =
-  Fifo.run @@ fun () ->
-  let h = ref None and gate = Promise.create () in
-  let task () =
-    Suspend.protect (fun () ->
-        Promise.await gate;
-        no "in protect" (Suspend.is_cancelled ()));
-    yes "after" (Suspend.is_cancelled ())
-  in
-  h := Some (Fifo.fork task);
-  Fifo.cancel (Option.get !h);
-  Promise.fill gate ();
-  Fifo.join (Option.get !h)
-
 (* [passing] must be called before each effect is performed. *)
 let tells_each () =
   let passed = ref 0 and told = ref 0 in
@@ -155,7 +140,6 @@ let () =
             test "cancelled" (cancelled (Cancelling.fifo `Eager));
             test "lazily cancelled" (cancelled (Cancelling.fifo `Lazy));
             test "by hand: cancelled" (cancelled Cancelling.hand);
-            test "cancelled in protect" cancelled_in_protect;
           ] );
       ("Eio", fiber ~protects:true);
       ( "Domainslib",
