@@ -5,29 +5,6 @@ open Check
 
 exception Boom
 
-let protect () =
-  traced [ "inside"; "value 5"; "refused after" ] @@ fun say ->
-  let p = Promise.create () in
-  try
-    Eio.Switch.run @@ fun sw ->
-    Eio.Fiber.fork ~sw (fun () ->
-        let v =
-          Suspend.protect (fun () ->
-              say "inside";
-              Promise.await p)
-        in
-        say (Printf.sprintf "value %d" v);
-        try Promise.await (Promise.create ())
-        with Eio.Cancel.Cancelled _ -> say "refused after");
-    Eio.Switch.fail sw Boom;
-    int "it still waits" 1 (Promise.waiters p);
-    Promise.fill p 5
-  with Boom -> ()
-
-let protect_raises () =
-  raises "protect" Boom (fun () -> Suspend.protect (fun () -> raise Boom));
-  Eio.Fiber.yield ()
-
 let protect_in_a_systhread () =
   let v = Eio_unix.run_in_systhread (fun () -> Suspend.protect (fun () -> 3)) in
   int "value" 3 v
@@ -117,10 +94,8 @@ let handler_in_a_fiber () =
     [ "filled"; "put"; "in a loop inside" ]
     (List.rev !log)
 
-(* The backtrace of a cancelled fiber begins where the scheduler raised the exception, not
-   where the plug-in caught it. *)
-let backtrace_of_cancellation () =
-  Suspend.yield ();
+(* Where the exception of a cancelled fiber was raised. *)
+let raised_at () =
   let trace = ref "" in
   (try
      Eio.Switch.run @@ fun sw ->
@@ -132,9 +107,19 @@ let backtrace_of_cancellation () =
            Printexc.raise_with_backtrace e backtrace);
      Eio.Switch.fail sw Boom
    with Boom -> ());
-  let first = List.hd (String.split_on_char '\n' !trace) in
+  List.hd (String.split_on_char '\n' !trace)
+
+(* The backtrace begins where the scheduler raised the exception, not where the plug-in caught it. A
+   fiber that spins raises it itself, but then the next one doesn't spin. *)
+let backtrace_of_cancellation () =
+  Suspend.yield ();
+  let first = raised_at () in
+  let is_spinning =
+    String.starts_with ~prefix:"Raised at Concord__core__Spinning" first
+  in
+  let first = if is_spinning then raised_at () else first in
   if not (String.starts_with ~prefix:"Raised at Stdlib__Effect" first) then
-    Alcotest.failf "the backtrace begins elsewhere: %S" !trace
+    Alcotest.failf "the backtrace begins elsewhere: %S" first
 
 (* A block that raises [Unhandled] for one of Eio's effects has waited nevertheless. The
    fiber must get that exception and must not try another host. *)
@@ -186,8 +171,6 @@ let () =
     @ [
         ( "protect",
           [
-            test "defers the cancellation of a fiber" (Eio_cases.main protect);
-            test "passes an exception on" (Eio_cases.main protect_raises);
             test "works in a systhread" (Eio_cases.main protect_in_a_systhread);
           ] );
         ( "plug-in",

@@ -61,7 +61,19 @@ let timeouts_go_on env =
 let cancelled_then_put _ =
   int "no task took it" 0 (Eio_cases.cancelled_then_resumed ())
 
-let put_then_cancelled _ = Eio_cases.resumed_then_cancelled ()
+(* The fiber is resumed first and cancelled afterwards in the same turn of the loop, so it
+   keeps its value. *)
+let put_then_cancelled _ =
+  let box = Mvar.create_empty () in
+  let got = ref 0 in
+  Eio.Fiber.first
+    (fun () ->
+      got := Mvar.take box;
+      raises "the next suspension raises" (Eio.Cancel.Cancelled Boom) (fun () ->
+          try Eio.Fiber.check ()
+          with Eio.Cancel.Cancelled _ -> raise (Eio.Cancel.Cancelled Boom)))
+    (fun () -> Mvar.put box 3);
+  int "it has its value" 3 !got
 
 let protected _ =
   let p = Promise.create () and got = ref 0 in
