@@ -20,7 +20,7 @@ type place = {
 }
 
 (* Checks that each operation that takes gets the value that was given to it in its turn. *)
-let place name (operation : int Operations.t) way () =
+let place name (operation : int Operations.t) way =
   let place = operation.make 2 in
   let given = Queue.create () in
   let check v =
@@ -33,8 +33,8 @@ let place name (operation : int Operations.t) way () =
     waiters = place.waiters;
   }
 
-(* Maps names to operations. Each one comes directly and in a choice of its event. *)
-let makers =
+(* Each operation comes directly and in a choice of its event. *)
+let places () =
   let ways operation =
     let { Operations.name; service; make; _ } = operation in
     let select { Operations.event; _ } v =
@@ -43,14 +43,12 @@ let makers =
     match service with
     | (Takes | Gives) when Option.is_some (make 1).event ->
         [
-          (name, place name operation (fun place -> place.wait));
-          (choice, place choice operation select);
+          place name operation (fun place -> place.wait);
+          place choice operation select;
         ]
     | _ -> []
   in
   List.concat_map ways Operations.all
-
-let places () = List.map (fun (_, make) -> make ()) makers
 
 (* --- In fibers --------------------------------------------------------------- *)
 
