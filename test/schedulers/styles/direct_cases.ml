@@ -192,20 +192,6 @@ module Make (D : Concord_styles.Direct) = struct
       ];
     int "told" 20 !told
 
-  (* --- What suspends, in a thread -------------------------------------------------- *)
-
-  let tasks () =
-    run
-      [
-        (fun () ->
-          let m = Mvar.create_empty () in
-          yes "both"
-            (Concord.Tasks.both (fun () -> Mvar.take m) (fun () -> Mvar.put m 1)
-            = (1, ()));
-          raises "a failure" Boom (fun () ->
-              Concord.Tasks.both (fun () -> Event.sync Event.never) explode));
-      ]
-
   let suite =
     [
       test "halt unwinds" halt_unwinds;
@@ -220,7 +206,6 @@ module Make (D : Concord_styles.Direct) = struct
       test "protect in protect" nested_protect;
       test "finalisers that raise" exceptions_in_finalisers;
       test "a thread that insists" insists;
-      test "tasks" tasks;
     ]
 end
 
