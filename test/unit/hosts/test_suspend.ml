@@ -1,86 +1,10 @@
 open Concord
 open Concord.Tools
 open Concord_test_support
-open Concord_test_hosts
 open Check
 module Fifo = Concord_fifo
 
 exception Boom
-
-let eio f = Eio_main.run (fun _ -> f ())
-
-(* --- A scheduler of a third party ------------------------------------------- *)
-
-let mini_tasks () =
-  traced [ "a waits"; "b puts"; "a took 1" ] @@ fun say ->
-  let box = Mvar.create_empty () in
-  Mini.run
-    [
-      (fun () ->
-        say "a waits";
-        say (Printf.sprintf "a took %d" (Mvar.take box)));
-      (fun () ->
-        say "b puts";
-        Mvar.put box 1);
-    ]
-
-let mini_and_others () =
-  let box = Mvar.create_empty () and n = 200 in
-  let put () =
-    for i = 1 to n do
-      Mvar.put box i
-    done
-  in
-  let sum = ref 0 in
-  let take () =
-    for _ = 1 to n do
-      sum := !sum + Mvar.take box
-    done
-  in
-  let domain = Domain.spawn (fun () -> Fifo.run put) in
-  beside (fun () -> eio put) (fun () -> Mini.run [ take; take ]);
-  Domain.join domain;
-  int "every value arrives once" (n * (n + 1)) !sum
-
-let mini_in_fifo () =
-  traced [ "waits"; "fifo continues"; "resumed" ] @@ fun say ->
-  Fifo.run @@ fun () ->
-  let p = Promise.create () in
-  let task () =
-    Mini.run
-      [
-        (fun () ->
-          say "waits";
-          Promise.await p;
-          say "resumed");
-      ]
-  in
-  (* Mini blocks its thread, so another thread has to fill the promise. *)
-  let filler =
-    Thread.create
-      (fun () ->
-        eventually "it waits" (fun () -> Promise.waiters p = 1);
-        say "fifo continues";
-        Promise.fill p ())
-      ()
-  in
-  task ();
-  Thread.join filler
-
-let fifo_in_mini () =
-  traced [ "fifo waits"; "mini continues"; "fifo resumed" ] @@ fun say ->
-  let p = Promise.create () in
-  Mini.run
-    [
-      (fun () ->
-        Fifo.run (fun () ->
-            say "fifo waits";
-            Promise.await p;
-            say "fifo resumed"));
-      (fun () ->
-        say "mini continues";
-        Promise.fill p ());
-    ]
 
 (* --- Users of Domain_local_await -------------------------------------------- *)
 
@@ -197,30 +121,15 @@ let foreign_unhandled ~calls_block () =
     () { effc };
   int "no task waits" 0 (Mvar.waiters box)
 
-(* The effect is unhandled, so the thread waits. *)
-let own_unhandled () =
-  let box = Mvar.create_empty () in
-  beside
-    (fun () -> Mvar.put box 1)
-    (fun () -> int "taken by a thread" 1 (Mvar.take box))
-
 let () =
   run "Suspend"
     [
-      ( "a third party's scheduler",
-        [
-          test "its tasks wait for each other" mini_tasks;
-          test "and for those of Eio and Fifo" mini_and_others;
-          test "in a task of Fifo" mini_in_fifo;
-          test "Fifo in one of its tasks" fifo_in_mini;
-        ] );
       ( "unhandled",
         [
           test "an effect of another wait, before block is called"
             (foreign_unhandled ~calls_block:false);
           test "an effect of another wait, after block is called"
             (foreign_unhandled ~calls_block:true);
-          test "one's own" own_unhandled;
         ] );
       ( "Domain_local_await in Fifo",
         [
