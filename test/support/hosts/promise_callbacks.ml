@@ -46,6 +46,23 @@ module Make (L : Promise_cases.LIBRARY) (Refusal : REFUSAL) = struct
        wake ();
        yes (name ^ ": nothing is lost") (kept ())
 
+  (* The operation is resumed before its host refuses to wait, so it has its value. *)
+  let resumed_before () =
+    let enlist () { Structure_kit.resumer; _ } =
+      yes "resumed" (resumer (Ok 5));
+      true
+    in
+    let how =
+      Structure_kit.By_hand
+        {
+          attempt = (fun () () -> None);
+          enlist;
+          withdraw = (fun () _ -> Alcotest.fail "withdrawn");
+        }
+    in
+    int "its value" 5 Structure_kit.(wait { default with how } () ());
+    L.return ()
+
   (* Another domain fills the boxes at the same time. Each operation is refused, or gets its
      value. *)
   let race () =
@@ -251,6 +268,7 @@ module Make (L : Promise_cases.LIBRARY) (Refusal : REFUSAL) = struct
     let test name f = test name (in_a_callback f) in
     [
       test "each operation raises, and leaves nothing" each_operation;
+      test "resumed before it is refused" resumed_before;
       test "against resuming, from another domain" race;
       test "the message says what to use instead" message;
       test "a lazy value that had to wait has not failed" lazy_refused;
