@@ -9,25 +9,6 @@ open Support
 
 let run = Concord_lwt.run
 
-(* The code in [direct] gets the exception where it waits. *)
-let direct () =
-  traced [ "waits"; "cancelled"; "finally" ] @@ fun say ->
-  run @@ fun () ->
-  let box = Mvar.create_empty () in
-  let p =
-    Concord_lwt.direct @@ fun () ->
-    Fun.protect ~finally:(fun () -> say "finally") @@ fun () ->
-    say "waits";
-    try Mvar.take box
-    with Lwt.Canceled as e ->
-      say "cancelled";
-      raise e
-  in
-  Lwt.cancel p;
-  yes "cancelled" (is_cancelled p);
-  int "withdrawn" 0 (Mvar.waiters box);
-  Lwt.return_unit
-
 (* As in other hosts, a cancelled task can only wait in [Suspend.protect]. *)
 let for_good () =
   run @@ fun () ->
@@ -53,27 +34,6 @@ let for_good () =
   int "protected" 1 (Mvar.waiters box);
   Mvar.put box ();
   task
-
-(* A cancellation that comes in [protect] is raised where the task waits next. *)
-let protected () =
-  run @@ fun () ->
-  let first = Mvar.create_empty () and second = Mvar.create_empty () in
-  let told = ref false in
-  let p =
-    Concord_lwt.direct (fun () ->
-        let one = Suspend.protect (fun () -> Mvar.take first) in
-        told := Suspend.is_cancelled ();
-        one + Mvar.take second)
-  in
-  Lwt.cancel p;
-  int "it waits" 1 (Mvar.waiters first);
-  Lwt.cancel p;
-  int "it still waits" 1 (Mvar.waiters first);
-  Mvar.put first 1;
-  let* () = is_unwound "cancelled" p in
-  yes "it was told" !told;
-  int "it does not wait again" 0 (Mvar.waiters second);
-  Lwt.return_unit
 
 (* Protected waits can't be cancelled, even if there are several. All of them end. *)
 let protected_on () =

@@ -112,36 +112,6 @@ let resumed_before_another () =
     let+ ok = second in
     yes (name ^ ": the other has its value") ok
 
-(* Cancels a promise of Lwt that depends on the wait. *)
-let through_lwt () =
-  run @@ fun () ->
-  let box = Mvar.create_empty () in
-  let take () = Concord_lwt.Mvar.take box in
-  let first = Lwt.pick [ take (); Lwt.pause () |> Lwt.map (fun () -> 0) ] in
-  let* v = first in
-  int "the other" 0 v;
-  int "withdrawn" 0 (Mvar.waiters box);
-  let p =
-    let* v = take () in
-    Lwt.return (v + 1)
-  in
-  Lwt.cancel p;
-  yes "bind" (is_cancelled p);
-  int "withdrawn" 0 (Mvar.waiters box);
-  let p = Lwt.protected (take ()) in
-  Lwt.cancel p;
-  int "not if it is protected" 1 (Mvar.waiters box);
-  Mvar.put box 1;
-  yes "taken" (Mvar.is_empty box);
-  let p = Lwt.with_value (Lwt.new_key ()) (Some 1) take in
-  let* () =
-    Lwt.catch
-      (fun () -> Lwt_unix.with_timeout 0.001 (fun () -> Lwt.map ignore p))
-      (function Lwt_unix.Timeout -> Lwt.return_unit | e -> Lwt.fail e)
-  in
-  int "with_timeout" 0 (Mvar.waiters box);
-  Lwt.return_unit
-
 (* --- What is held --------------------------------------------------------- *)
 
 (* The wait for a signal ends, but the wait for the mutex can't be cancelled. *)
@@ -186,69 +156,6 @@ let in_brackets () =
   yes (name ^ ": released") (is_free ());
   Lwt.return_unit
 
-(* --- The race of H3 ------------------------------------------------------- *)
-
-(* Each of [size] tasks is cancelled here while another domain resumes it. Its value must end
-   up in exactly one place. *)
-let size = 500
-let rounds = 40
-
-let race () =
-  let cancelled = ref 0 and resumed = ref 0 in
-  let round i =
-    let boxes = Array.init size (fun _ -> Mvar.create_empty ()) in
-    let ps = Array.map Concord_lwt.Mvar.take boxes in
-    let go = Atomic.make false in
-    let join =
-      Check.domain (fun () ->
-          while not (Atomic.get go) do
-            Domain.cpu_relax ()
-          done;
-          Array.iteri (fun i box -> Mvar.put box i) boxes)
-    in
-    Atomic.set go true;
-    (* This goes in the opposite direction, from a start that changes. *)
-    for j = size - 1 downto i * size / rounds do
-      Lwt.cancel ps.(j)
-    done;
-    let check j p =
-      let* got =
-        Lwt.try_bind
-          (fun () -> p)
-          (fun v -> Lwt.return (Some v))
-          (function Lwt.Canceled -> Lwt.return None | e -> Lwt.fail e)
-      in
-      Lwt.return (j, got)
-    in
-    let* got = Lwt.all (List.mapi check (Array.to_list ps)) in
-    join ();
-    List.iter
-      (fun (j, got) ->
-        let left = Mvar.try_take boxes.(j) in
-        if Mvar.waiters boxes.(j) <> 0 then Alcotest.fail "a waiter stays";
-        match (got, left) with
-        | Some v, None when v = j -> incr resumed
-        | None, Some v when v = j -> incr cancelled
-        | _ -> Alcotest.failf "the value of %d is in two places, or none" j)
-      got;
-    Lwt.return_unit
-  in
-  run (fun () -> Lwt_list.iter_s round (List.init rounds Fun.id));
-  Printf.printf "%d cancelled, %d resumed\n" !cancelled !resumed;
-  yes "some were cancelled" (!cancelled > 0);
-  yes "some were resumed" (!resumed > 0)
-
-let memory () =
-  run @@ fun () ->
-  let p : int Promise.t = Promise.create () in
-  let before = words p in
-  let all = List.init 10_000 (fun _ -> Concord_lwt.Promise.await p) in
-  int "all wait" 10_000 (Promise.waiters p);
-  List.iter Lwt.cancel all;
-  int "no task waits" 0 (Promise.waiters p);
-  int "words" before (words p);
-  Lwt.return_unit
-
 let () =
   Check.run "Concord_lwt, cancellation"
     [
@@ -261,22 +168,14 @@ let () =
         ] );
       ( "held locks",
         [
-          test "pick, bind, protected, with_timeout" through_lwt;
           test "Condition.wait has its mutex again" condition;
           test "functions that hold something" in_brackets;
-          test "direct" Cancel_direct.direct;
           test "direct: for good" Cancel_direct.for_good;
-          test "Suspend.protect: at the next wait" Cancel_direct.protected;
           test "Suspend.protect: after all that is protected"
             Cancel_direct.protected_on;
           test "Suspend.protect: no wait comes after it"
             Cancel_direct.protected_last;
           test "resumed before: undone" Cancel_direct.between;
-          test "a lazy value is computed by the next, of Lwt"
-            Cancel_lazy.(lazy_restart in_lwt);
-          test "a lazy value is computed by the next, of a domain"
-            Cancel_lazy.(lazy_restart in_a_domain);
-          test "a waiter of a lazy value" Cancel_lazy.lazy_waiter;
         ] );
       ( "no zombies",
         [
@@ -286,10 +185,5 @@ let () =
             Cancel_zombies.signalled_alone;
           test "locked just now" Cancel_zombies.locked_just_now;
           test "under load" Cancel_zombies.never_a_zombie;
-        ] );
-      ( "races",
-        [
-          test "against resuming, from another domain" race;
-          test "10,000 cancelled waits leave no memory" memory;
         ] );
     ]

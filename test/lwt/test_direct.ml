@@ -21,27 +21,6 @@ let until what condition =
 
 (* --- Tasks of Lwt_direct -------------------------------------------------- *)
 
-let key : int Lwt.key = Lwt.new_key ()
-
-let storage () =
-  let each (name, make) =
-    let { Waits.wait; waiters; wake; _ } = make () in
-    let lwt = Thread.id (Thread.self ()) in
-    let p =
-      Lwt_direct.spawn (fun () ->
-          Lwt_direct.Storage.set key 1;
-          let ok = wait () in
-          yes (name ^ ": the storage") (Lwt_direct.Storage.get key = Some 1);
-          int (name ^ ": the thread") lwt (Thread.id (Thread.self ()));
-          ok)
-    in
-    let* () = until (name ^ " waits") (fun () -> waiters () = 1) in
-    wake ();
-    let+ ok = p in
-    yes (name ^ ": its value") ok
-  in
-  run (fun () -> Lwt_list.iter_s each Cases.direct)
-
 let kcas () =
   run @@ fun () ->
   let loc = Kcas.Loc.make 0 in
@@ -60,49 +39,6 @@ let kcas () =
   Check.in_domain (fun () -> Kcas.Loc.set loc 3);
   let+ v = p in
   int "the value" 3 v
-
-(* A task fulfils the last promise, and then the loop must not sleep again. If it did, it would
-   sleep for almost a minute, after which the watchdog kills this test. *)
-let last_promise () =
-  let box = Mvar.create_empty () in
-  for _ = 1 to 100 do
-    let join = Check.domain (fun () -> Mvar.put box ()) in
-    run (fun () -> Lwt_direct.spawn (fun () -> Mvar.take box));
-    join ()
-  done;
-  let start = Unix.gettimeofday () in
-  run (fun () -> Lwt_direct.spawn ignore);
-  yes "at once" (Unix.gettimeofday () -. start < 30.)
-
-(* Both styles and a domain use one structure. *)
-let mixed () =
-  let n = 2_000 in
-  let s = Stream.create 3 and sum = ref 0 in
-  let join =
-    Check.domain (fun () ->
-        Concord_fifo.run (fun () ->
-            for i = 1 to n do
-              Stream.add s i
-            done))
-  in
-  run (fun () ->
-      let rec take_monadic n =
-        if n = 0 then Lwt.return_unit
-        else
-          let* v = Concord_lwt.Stream.take s in
-          sum := !sum + v;
-          take_monadic (n - 1)
-      in
-      let take_direct n =
-        Lwt_direct.spawn (fun () ->
-            for _ = 1 to n do
-              let v = Stream.take s in
-              sum := !sum + v
-            done)
-      in
-      Lwt.join [ take_monadic (n / 2); take_direct (n / 2) ]);
-  join ();
-  int "the sum" (n * (n + 1) / 2) !sum
 
 (* --- Hosts in hosts ------------------------------------------------------- *)
 
@@ -139,52 +75,17 @@ let in_fifo () =
 let in_eio () = Eio_main.run (fun _ -> exchange ())
 let beside_eio () = Eio_main.run @@ fun _ -> Eio_unix.run_in_systhread exchange
 
-(* Fifo's loop in [direct] waits as the task does, so Lwt's loop runs. *)
-let around_fifo start () =
-  run @@ fun () ->
-  let box = Mvar.create_empty () in
-  let p = start (fun () -> Concord_fifo.run (fun () -> Mvar.take box)) in
-  let* () = until "it waits" (fun () -> Mvar.waiters box = 1) in
-  let* () = turns 3 in
-  yes "Lwt continues" (Lwt.state p = Lwt.Sleep);
-  Check.in_domain (fun () -> Mvar.put box 4);
-  let+ v = p in
-  int "the value" 4 v
-
-(* Eio's loop does block Lwt's loop, because Eio's fibers aren't tasks of [direct]. *)
-let around_eio () =
-  run @@ fun () ->
-  let box = Mvar.create_empty () in
-  let+ v =
-    Concord_lwt.direct (fun () ->
-        Eio_main.run (fun _ ->
-            Eio.Fiber.both (fun () -> Mvar.put box 5) ignore;
-            Eio.Fiber.first
-              (fun () -> Mvar.take (Mvar.create_empty ()))
-              (fun () -> Mvar.take box)))
-  in
-  int "the value" 5 v
-
 let () =
   Check.run "Concord_lwt, direct style"
     [
       Wait_cases.on (Lwt_hosts.lwt_direct run);
       (* [Test_cancel] has what a cancelled promise does. *)
       Wait_cases.on { (Lwt_hosts.promises run) with cancel = None };
-      ( "Lwt_direct",
-        [
-          test "each keeps the task's storage" storage;
-          test "Kcas" kcas;
-          test "that ends the last promise" last_promise;
-          test "both styles" mixed;
-        ] );
+      ("Lwt_direct", [ test "Kcas" kcas ]);
       ( "hosts in hosts",
         [
           test "run in Fifo" in_fifo;
           test "run in Eio" in_eio;
           test "run in a thread beside Eio" beside_eio;
-          test "Fifo in direct" (around_fifo Concord_lwt.direct);
-          test "Fifo in Lwt_direct" (around_fifo Lwt_direct.spawn);
-          test "Eio in direct" around_eio;
         ] );
     ]

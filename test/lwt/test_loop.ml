@@ -118,28 +118,6 @@ let one_notification () =
   join ();
   int "notifications" 1 (Atomic.get notifications)
 
-(* Nothing is called inside the resumer's call, even if Lwt's own thread resumes. *)
-let not_within_the_call () =
-  guarded @@ fun here ->
-  run @@ fun () ->
-  let p = Promise.create () and inside = ref false in
-  let after =
-    let+ () = Concord_lwt.Promise.await p in
-    here ();
-    no "within Promise.fill" !inside
-  in
-  let task =
-    Concord_lwt.direct (fun () ->
-        Promise.await p;
-        here ();
-        no "within Promise.fill" !inside)
-  in
-  let* () = Lwt.pause () in
-  inside := true;
-  Promise.fill p ();
-  inside := false;
-  Lwt.join [ after; task ]
-
 let () =
   Check.run "Concord_lwt, its loop"
     [
@@ -147,7 +125,5 @@ let () =
         [
           test "one notification at most while the loop is busy" one_batch;
           test "one for each batch" one_notification;
-          test "callbacks are not called within the resumer's call"
-            not_within_the_call;
         ] );
     ]

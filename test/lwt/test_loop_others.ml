@@ -52,31 +52,6 @@ let elsewhere () =
   let+ v = p in
   int "the value" 3 v
 
-let exchange () =
-  run @@ fun () ->
-  let box = Mvar.create_empty () in
-  let task = Lwt_direct.spawn (fun () -> Mvar.take box) in
-  let p = Concord_lwt.Mvar.take box in
-  let join =
-    Check.domain (fun () ->
-        Mvar.put box 1;
-        Mvar.put box 1)
-  in
-  let* v = p in
-  let+ w = task in
-  join ();
-  int "the values" 2 (v + w)
-
-let again () =
-  exchange ();
-  exchange ();
-  raises "what it raises" Exit (fun () -> run (fun () -> raise Exit));
-  raises "what fails" Exit (fun () -> run (fun () -> Lwt.fail Exit));
-  exchange ();
-  in_thread exchange;
-  in_domain exchange;
-  exchange ()
-
 (* Another [run] at the same time fails, here and in a thread, and this one continues. *)
 let beside_another () =
   run @@ fun () ->
@@ -125,16 +100,6 @@ let in_signal_handler () =
     Lwt_main.Enter_iter_hooks.remove hook
   done
 
-(* It would race with Lwt for the callbacks of the promise, so it is refused. *)
-let of_lwt_elsewhere () =
-  Concord_lwt.run @@ fun () ->
-  let lwt, waker = Lwt.wait () in
-  let refused () = is_refused (fun () -> Concord_lwt.of_lwt lwt) in
-  yes "refused" (Domain.join (Domain.spawn refused));
-  let here = Concord_lwt.of_lwt lwt in
-  Lwt.wakeup waker ();
-  Concord_lwt.to_lwt here
-
 (* --- What a callback may do ------------------------------------------------ *)
 
 (* Two promises are woken in one round, and the callback of the first one raises. *)
@@ -153,22 +118,6 @@ let callback_raises () =
               Promise.fill b ();
               fst (Lwt.wait ()))));
   run (fun () -> pb)
-
-(* [Lwt.with_value] ends when [direct] returns, not when its code has ended. *)
-let storage_of_direct () =
-  let key : int Lwt.key = Lwt.new_key () in
-  run @@ fun () ->
-  let box = Mvar.create_empty () in
-  let inside () =
-    Lwt.with_value key (Some 1) (fun () ->
-        let v = Mvar.take box in
-        (v, Lwt.get key))
-  in
-  let p = Concord_lwt.direct inside in
-  yes "outside" (Lwt.get key = None);
-  let* () = Concord_lwt.Mvar.put box 2 in
-  let+ result = p in
-  yes "inside" (result = (2, Some 1))
 
 (* A suspension that doesn't have to wait must not keep the stack of the one before it. *)
 let suspends_in_vain () =
@@ -189,14 +138,11 @@ let () =
       ( "whose it is",
         [
           test "waiting in another thread is refused" elsewhere;
-          test "of_lwt in another domain is refused" of_lwt_elsewhere;
-          test "again, after failures, in another thread" again;
           test "not beside another run" beside_another;
         ] );
       ( "callbacks",
         [
           test "one raises" callback_raises;
-          test "storage of direct" storage_of_direct;
           test "a suspension in vain" suspends_in_vain;
         ] );
       ("signals", [ test "a handler wakes a sleeping loop" in_signal_handler ]);

@@ -14,6 +14,9 @@ let both_in spawn f g =
       let second = spawn g in
       Lwt.join [ first; second ])
 
+let all_in_direct fs =
+  Concord_lwt.run (fun () -> Lwt.join (List.map Concord_lwt.direct fs))
+
 let lwt =
   {
     Cancelling.run = direct;
@@ -34,7 +37,18 @@ let () =
       everywhere ("Fifo in Lwt_direct", within task fifo);
       everywhere ("Eio in direct", within direct eio);
       Tasks_cancelled.from_outside "direct" lwt;
-      ("is_cancellation", [ test "direct" (Tasks_cancelled.is_known lwt) ]);
+      ( "cancelled",
+        [
+          test "is_cancellation" (Tasks_cancelled.is_known lwt);
+          test "is_cancelled" (Reach_cases.cancelled lwt);
+        ] );
+      ("direct, reached", Reach_cases.(place "direct" suspends direct));
+      ("Lwt_direct, reached", Reach_cases.(place "Lwt_direct" suspends task));
+      (* [Lwt.cancel] unwinds the task. *)
+      Lazy_policies.suite ~runs_meanwhile:true "direct, lazy" lwt;
+      ("direct, lazy, undefined", Lazy_undefined.within direct);
+      ("Lwt_direct, lazy, undefined", Lazy_undefined.within task);
+      ("lazy, among tasks", Lazy_undefined.among all_in_direct);
       ( "beside others",
         [
           test "direct" (beside_others (both_in Concord_lwt.direct));

@@ -136,22 +136,6 @@ let last_promise () =
   int "the value" 3 (Lwt_main.run task);
   yes "at once" (Unix.gettimeofday () -. start < 30.)
 
-(* The operation fails in the task with the structure's exception. *)
-let failures () =
-  plain @@ fun () ->
-  let mailbox : unit Mailbox.t = Mailbox.create () in
-  let task =
-    Lwt_direct.spawn (fun () ->
-        match Mailbox.take mailbox with
-        | () -> false
-        | exception Mailbox.Closed -> true)
-  in
-  let* () = Lwt.pause () in
-  let* () = Lwt.pause () in
-  Mailbox.close mailbox;
-  let+ closed = task in
-  yes "closed" closed
-
 (* --- Where no loop is ------------------------------------------------------ *)
 
 let waits () =
@@ -239,7 +223,6 @@ let () =
         [
           test "the first of the program" first_task;
           test "that ends the last promise" last_promise;
-          test "failures" failures;
         ] );
       Wait_cases.on Lwt_hosts.(lwt_direct lwt_main);
       ( "elsewhere",

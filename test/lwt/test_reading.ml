@@ -48,37 +48,6 @@ let many () =
   let+ () = others in
   yes "others ran" (!turns > 2)
 
-let between_domains () =
-  let n = 10_000 in
-  let t = Stream.create 3 and u = Channel.create () in
-  let join =
-    Check.domain (fun () ->
-        Concord_fifo.run (fun () ->
-            Stream.add_seq t (count n);
-            Stream.close t))
-  in
-  run @@ fun () ->
-  let out = ref 0 and in_turn = ref true in
-  let moved =
-    let* () = L.Stream.iter_s (L.Channel.send u) t in
-    Channel.close u;
-    Lwt.return_unit
-  and read =
-    L.Channel.fold_s
-      (fun before v ->
-        if v <> before + 1 then in_turn := false;
-        out := !out + v;
-        let+ () = if v mod 1000 = 0 then Lwt.pause () else Lwt.return_unit in
-        v)
-      0 u
-  in
-  let* last = read in
-  let+ () = moved in
-  join ();
-  int "the last one" n last;
-  int "all" (total n) !out;
-  yes "in order" !in_turn
-
 let ends () =
   run @@ fun () ->
   let t = Broadcast.create () in
@@ -226,7 +195,6 @@ let () =
       ( "to the end",
         [
           test "a million items that are there" many;
-          test "from a domain, and on" between_domains;
           test "the end" ends;
           test "values that are missed" missed;
           test "senders that wait" held_back;

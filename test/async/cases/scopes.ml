@@ -7,11 +7,11 @@ open Concord_test_hosts
 let direct f =
   Async.Thread_safe.block_on_async_exn (fun () -> Concord_async.direct f)
 
-let both_in_async f g =
+let all_in_async fs =
   Async.Thread_safe.block_on_async_exn (fun () ->
-      let first = Concord_async.direct f in
-      let second = Concord_async.direct g in
-      Async.Deferred.all_unit [ first; second ])
+      Async.Deferred.all_unit (List.map Concord_async.direct fs))
+
+let both_in_async f g = all_in_async [ f; g ]
 
 (* Async can't cancel, but a scope can. *)
 let cancel f ~after =
@@ -39,6 +39,9 @@ let suites =
   [
     Wait_cases.on host;
     Tasks_cases.everywhere ("scopes in direct", direct);
+    ("reached", Reach_cases.(place "direct" suspends direct));
+    ("lazy, undefined", Lazy_undefined.within direct);
+    ("lazy, among tasks", Lazy_undefined.among all_in_async);
     ( "beside a scope",
       [ test "direct" (Tasks_cases.beside_others both_in_async) ] );
   ]

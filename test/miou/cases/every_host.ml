@@ -37,13 +37,6 @@ let in_miou (host : Cancelling.host) =
 let together fs = In_miou.run (fun () -> In_miou.all fs)
 let at_once f g = together [ f; g ]
 
-(* [Miou.cancel] lets other tasks run. One of them may be a task that was chosen to compute,
-   before that task is cancelled itself. *)
-let policies =
-  let name, cases = Lazy_policies.suite "Lazy in Miou" host in
-  let holds (case, _, _) = case <> "a, b and c are cancelled" in
-  (name, List.filter holds cases)
-
 (* Miou doesn't know the values, so they must not be seen by another of its tasks. *)
 let values () =
   let open Storage_cases in
@@ -94,7 +87,7 @@ let run () =
             (Reach_cases.cancelled (in_miou (Cancelling.eio ~protects:true)));
         ] );
       Ready_cases.(on ~but:of_scopes (of_cancelling "Miou" host));
-      policies;
+      Lazy_policies.suite ~runs_meanwhile:true "Lazy in Miou" host;
       ("Lazy in Miou, undefined", Lazy_undefined.within In_miou.run);
       ("Lazy in Miou.call, undefined", Lazy_undefined.within In_miou.call);
       ("Lazy in Miou, tasks", Lazy_undefined.among together);
