@@ -11,47 +11,6 @@ let thread () = Thread.id (Thread.self ())
 
 (* --- Whose it is ----------------------------------------------------------- *)
 
-let is_refused f =
-  match f () with
-  | exception Invalid_argument m -> contains m "Concord_lwt"
-  | _ -> false
-
-(* Operations that have to wait are refused, and leave nothing in the structure. Operations
-   that don't have to wait are performed. In direct style, the thread waits as any thread does. *)
-let elsewhere () =
-  let box = Mvar.create_empty () and full = Mvar.create 1 in
-  let mutex = Mutex.create () in
-  let in_direct () =
-    Concord_lwt.direct (fun () ->
-        Mutex.protect mutex (fun () -> ignore (Mvar.take box : int)))
-  in
-  let t = Lazy.from_fun (fun () -> Mvar.take box) in
-  let attempts () =
-    (* After this, Concord has to find out which scheduler is the innermost one. *)
-    no "cancelled" (Suspend.is_cancelled ());
-    [
-      is_refused (fun () -> Concord_lwt.Mvar.take box);
-      is_refused (fun () -> Concord_lwt.Mvar.put full 2);
-      is_refused (fun () -> Concord_lwt.Mvar.swap box 2);
-      is_refused (fun () -> Concord_lwt.Lazy.force t);
-      is_refused in_direct;
-      Lwt.state (Concord_lwt.Mvar.read full) = Lwt.Return 1;
-      Mvar.read full = 1;
-    ]
-  in
-  run @@ fun () ->
-  let* () = Lwt.pause () in
-  let check what results = yes what (List.for_all Fun.id results) in
-  check "in a thread" (in_thread attempts);
-  check "in a domain" (in_domain attempts);
-  int "no task waits" 0 (Mvar.waiters box + Mvar.waiters full);
-  no "unlocked" (Mutex.is_locked mutex);
-  (* Here the operation works. *)
-  let p = Concord_lwt.Mvar.take box in
-  in_domain (fun () -> Mvar.put box 3);
-  let+ v = p in
-  int "the value" 3 v
-
 (* Another [run] at the same time fails, here and in a thread, and this one continues. *)
 let beside_another () =
   run @@ fun () ->
@@ -135,11 +94,7 @@ let suspends_in_vain () =
 let () =
   Check.run "Concord_lwt, its loop and others"
     [
-      ( "whose it is",
-        [
-          test "waiting in another thread is refused" elsewhere;
-          test "not beside another run" beside_another;
-        ] );
+      ("whose it is", [ test "not beside another run" beside_another ]);
       ( "callbacks",
         [
           test "one raises" callback_raises;

@@ -18,6 +18,6 @@ let () =
       ("each operation, in Lwt_main.run", in_lwt_main);
       In_lwt.results;
       ("direct style in a callback", Callbacks.all);
-      ("other threads", Threads.resuming);
+      ("other threads", Threads.in_other_threads);
       ("direct style in a callback of Lwt_main.run", Plain_callbacks.all);
     ]

@@ -100,7 +100,7 @@ let context_of_direct () =
 let tests =
   [
     ("direct style in a job", Callbacks.all);
-    ("resumed by other threads", Threads.resuming);
+    ("in other threads", Threads.in_other_threads);
     ( "posted jobs",
       test "while Async does not run" Threads.before_the_loop :: Threads.jobs );
     ( "direct style in Async",

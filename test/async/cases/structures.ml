@@ -16,42 +16,28 @@ let refused what f =
   | exception e when invalid e -> None
   | exception e -> Some (what ^ ": " ^ Printexc.to_string e)
 
+(* [Threads] has the operations that are refused on every library of promises. *)
 let foreign run () =
-  let m : unit Mvar.t = Mvar.create_empty () in
   let mutex = Mutex.create () and closed = Mailbox.create () in
   Mailbox.close closed;
-  let ended = ref false in
   let complaints =
     run @@ fun () ->
     List.filter_map
       (fun (what, f) -> refused what f)
       [
-        ("take", fun () -> A.Mvar.take m);
-        ("select", fun () -> A.select [ Mvar.take_evt m ]);
-        ( "direct",
-          fun () ->
-            A.direct (fun () ->
-                Fun.protect
-                  ~finally:(fun () -> ended := true)
-                  (fun () -> Mvar.take m)) );
         ("with_lock", fun () -> A.Mutex.with_lock mutex Deferred.return);
         ( "of_deferred",
           fun () ->
             ignore (A.of_deferred (Deferred.never ()) : unit Promise.t);
             Deferred.return () );
       ]
-    @ (match (A.Mailbox.take closed : unit Deferred.t) with
-      | _ -> [ "a failure is not raised" ]
-      | exception Mailbox.Closed -> []
-      | exception e -> [ Printexc.to_string e ])
     @
-    match Deferred.peek (A.Mvar.put (Mvar.create_empty ()) ()) with
-    | Some () -> []
-    | None -> [ "put" ]
+    match (A.Mailbox.take closed : unit Deferred.t) with
+    | _ -> [ "a failure is not raised" ]
+    | exception Mailbox.Closed -> []
+    | exception e -> [ Printexc.to_string e ]
   in
   strings "complaints" [] complaints;
-  yes "what has to end was ended" !ended;
-  int "no task waits" 0 (Mvar.waiters m);
   yes "unlocked" (Mutex.try_lock mutex)
 
 (* --- Promises ------------------------------------------------ *)

@@ -109,9 +109,60 @@ module Make (L : Promise_cases.LIBRARY) = struct
     done;
     yes "it was interrupted" (!interruptions > 0)
 
-  let resuming =
+  (* --- Waiting ------------------------------------------------------------------ *)
+
+  let is_refused f =
+    match f () with
+    | (_ : _ L.promise) -> false
+    | exception Invalid_argument _ -> true
+
+  (* There, an operation that has to wait is refused, and leaves nothing behind. An operation that
+     need not wait is performed. In direct style, the thread waits as any thread does. *)
+  let elsewhere () =
+    let box = Mvar.create_empty () and full = Mvar.create 1 in
+    let mutex = Mutex.create () and has_ended = ref false in
+    let t = Lazy.from_fun (fun () -> Mvar.take box) in
+    let code () =
+      Mutex.protect mutex @@ fun () ->
+      Fun.protect
+        (fun () -> Mvar.take box)
+        ~finally:(fun () -> has_ended := true)
+    in
+    let attempts () =
+      (* After this, Concord has to find out which scheduler is the innermost one. *)
+      no "cancelled" (Suspend.is_cancelled ());
+      [
+        ("take", is_refused (fun () -> L.Mvar.take box));
+        ("put", is_refused (fun () -> L.Mvar.put full 2));
+        ("swap", is_refused (fun () -> L.Mvar.swap box 2));
+        ("force", is_refused (fun () -> L.Lazy.force t));
+        ("select", is_refused (fun () -> L.select [ Mvar.take_evt box ]));
+        ("direct", is_refused (fun () -> L.direct code));
+        ("read", L.peek (L.Mvar.read full) = Some 1);
+        ("direct style", Mvar.read full = 1);
+      ]
+    in
+    let check where attempts =
+      List.iter (fun (name, ok) -> yes (where ^ ": " ^ name) ok) attempts;
+      yes (where ^ ": the code has ended") !has_ended;
+      has_ended := false
+    in
+    L.run @@ fun () ->
+    let* () = L.pause () in
+    check "a thread" (in_thread attempts);
+    check "a domain" (in_domain attempts);
+    int "no task waits" 0 (Mvar.waiters box + Mvar.waiters full);
+    no "unlocked" (Mutex.is_locked mutex);
+    (* Here the operation works. *)
+    let p = L.Mvar.take box in
+    in_domain (fun () -> Mvar.put box 3);
+    let+ v = p in
+    int "the value" 3 v
+
+  let in_other_threads =
     [
-      test "many tasks, from several domains" burst;
+      test "waiting is refused" elsewhere;
+      test "many tasks are woken by several domains" burst;
       test "signal handlers that raise in a resumer" interrupted;
     ]
 
