@@ -105,3 +105,22 @@ let between () =
   in
   int "no task waits" 0 (Mvar.waiters first);
   Lwt.return_unit
+
+(* The operation can't be undone, so its function runs, and is cancelled where it waits. *)
+let performed () =
+  run @@ fun () ->
+  let barrier = Barrier.create 2 in
+  let box = Mvar.create_empty () and has_run = ref false in
+  let wait_again () =
+    has_run := true;
+    Mvar.take box
+  in
+  let p =
+    Concord_lwt.sync (Event.wrap (Barrier.await_evt barrier) wait_again)
+  in
+  let* () = Concord_lwt.Barrier.await barrier in
+  Lwt.cancel p;
+  let* () = is_unwound "cancelled" p in
+  yes "its function has run" !has_run;
+  int "it does not wait again" 0 (Mvar.waiters box);
+  Lwt.return_unit

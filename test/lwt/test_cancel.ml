@@ -176,6 +176,7 @@ let () =
           test "Suspend.protect: no wait comes after it"
             Cancel_direct.protected_last;
           test "resumed before: undone" Cancel_direct.between;
+          test "resumed before, and can't be undone" Cancel_direct.performed;
         ] );
       ( "no zombies",
         [

@@ -1,13 +1,11 @@
-(* Lwt's storage, after each operation in monadic style. *)
+(* Lwt's storage. [test_storage] has what code in direct style binds. *)
 
+open Concord
 open Concord_test_support
 open Check
 open Lwt.Syntax
 
 let run = Concord_lwt.run
-
-(* --- Sequence-associated storage ------------------------------------------ *)
-
 let key : int Lwt.key = Lwt.new_key ()
 
 let storage () =
@@ -30,6 +28,27 @@ let storage () =
   in
   Lwt_list.iter_s each Cases.monadic
 
+(* [Lwt.with_value] ends when [direct] returns, not when its code has ended. *)
+let storage_of_direct () =
+  run @@ fun () ->
+  let box = Mvar.create_empty () in
+  let inside () =
+    Lwt.with_value key (Some 1) (fun () ->
+        let v = Mvar.take box in
+        (v, Lwt.get key))
+  in
+  let p = Concord_lwt.direct inside in
+  yes "outside" (Lwt.get key = None);
+  let* () = Concord_lwt.Mvar.put box 2 in
+  let+ result = p in
+  yes "inside" (result = (2, Some 1))
+
 let () =
   Check.run "Concord_lwt, style"
-    [ ("style", [ test "storage is the same before and after" storage ]) ]
+    [
+      ( "style",
+        [
+          test "storage is the same before and after" storage;
+          test "storage of direct" storage_of_direct;
+        ] );
+    ]
