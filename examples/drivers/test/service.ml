@@ -1,5 +1,13 @@
 let limit = 4
-let folder = Lazy.from_fun (fun () -> Filename.temp_dir "drivers" "")
+
+(* The servers in it are stopped before, because they are started later. *)
+let folder =
+  Lazy.from_fun (fun () ->
+      let folder = Filename.temp_dir "drivers" "" in
+      let remove = "rm -rf " ^ Filename.quote folder in
+      at_exit (fun () -> ignore (Sys.command remove : int));
+      folder)
+
 let file name = Filename.concat (Lazy.force folder) name
 
 type t = {
