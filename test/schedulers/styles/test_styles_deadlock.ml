@@ -316,6 +316,44 @@ let suites which =
           tests Cases.with_domains Cases.slow_with_domains ))
     Style.all
 
+(* --- Interrupted waits ----------------------------------------------------------- *)
+
+(* A handler raises while a thread begins to wait, or while another one resumes it. Afterwards
+   both wait and nothing can wake them. If the number of waiting threads were wrong, that would
+   be reported too early, or never. *)
+let interrupted () =
+  let open Concord_test_support in
+  let open Concord_styles.Threads in
+  Interrupting.at_every_allocation ~within:"Concord_styles__Threads.suspend"
+  @@ fun () ->
+  let m = Mvar.create_empty () and never = Mvar.create_empty () in
+  let interruptible armed f =
+    armed := true;
+    (try f () with Exit | Fun.Finally_raised Exit -> ());
+    armed := false
+  in
+  let goes_on = ref false and waiting = ref 0 and left = ref 0 in
+  let wait_forever () =
+    Thread.yield ();
+    incr waiting;
+    take_mvar never
+  in
+  let f armed =
+    spawn (fun () ->
+        interruptible armed (fun () -> take_mvar m);
+        goes_on := true;
+        wait_forever ());
+    spawn (fun () ->
+        while not (!goes_on || Mvar.waiters m > 0) do
+          Thread.yield ()
+        done;
+        interruptible armed (fun () -> put_mvar m ());
+        ignore (Mvar.try_put m () : bool);
+        wait_forever ());
+    try start () with Deadlock n -> left := Int.min n !waiting
+  in
+  (f, fun what -> int what 2 !left)
+
 (* --- Promises ------------------------------------------------------------------ *)
 
 let claims () =
@@ -392,5 +430,10 @@ let () =
   let force (name, tests) = (name, tests ()) in
   Alcotest.run "Deadlocks"
     (List.map force
-       (((fst promises, fun () -> snd promises) :: suites (fun first _ -> first))
+       (( "interrupted waits",
+          fun () ->
+            Concord_test_support.Interrupting.only
+              (test "a thread of Threads" interrupted) )
+        :: (fst promises, fun () -> snd promises)
+        :: suites (fun first _ -> first)
        @ suites (fun _ last -> last)))
