@@ -5,8 +5,6 @@ open Concord.Tools
 open Concord_test_support
 open Check
 
-exception Boom
-
 module Make (S : Style.S) = struct
   open S
 
@@ -58,25 +56,6 @@ module Make (S : Style.S) = struct
           let* () = yield () in
           say "goes on";
           return ());
-      ]
-
-  let direct_waits () =
-    let m = Mvar.create_empty () in
-    traced [ "other"; "taken" ] @@ fun say ->
-    run
-      [
-        (fun () ->
-          let* s =
-            direct (fun () ->
-                let s = Mvar.take m in
-                Concord.Tasks.yield ();
-                s)
-          in
-          say s;
-          return ());
-        (fun () ->
-          say "other";
-          put m "taken");
       ]
 
   let direct_is_unwound () =
@@ -143,7 +122,6 @@ module Make (S : Style.S) = struct
     [
       test "operations that must wait are refused" operations_are_refused;
       test "refused, and caught" refused_and_caught;
-      test "direct waits" direct_waits;
       test "direct is unwound" direct_is_unwound;
       test "a set in direct" direct_in_direct;
       test "protect" protect_defers;
