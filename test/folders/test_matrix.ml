@@ -21,7 +21,7 @@ type column =
   | Length
   | Is_empty
   | Waiters
-  | Table  (** In [test/support/operations.ml]. *)
+  | Table  (** In [test/support/operations_*.ml]. *)
 
 let all column titles reason =
   List.map (fun title -> (column, title, reason)) titles
@@ -275,7 +275,7 @@ let cell column title is_there =
         | Length -> "length"
         | Is_empty -> "is_empty"
         | Waiters -> "waiters"
-        | Table -> "a row in test/support/operations.ml")
+        | Table -> "a row in test/support/operations_*.ml")
   | false, _ -> Faults.add "%s has two reasons for the same" title
 
 let has_type s v expected =
@@ -305,7 +305,7 @@ let check_row s title ~event =
   let rows = rows title in
   cell Table title (rows <> []);
   if has s event && not (List.for_all has_event rows) then
-    Faults.add "the row %s in test/support/operations.ml has no event" title
+    Faults.add "the row %s in test/support/operations_*.ml has no event" title
 
 let check_value s v =
   let title = s.title ^ "." ^ v.name in
