@@ -104,7 +104,7 @@ struct
     in
     Host_kit.refuse (Invalid_argument message)
 
-  let outside block =
+  let refuse_to_wait block =
     let decision = Decision.create () in
     let offered = Decision.offer decision (Decision.decide decision) block in
     if
@@ -112,6 +112,12 @@ struct
       && Decision.decide decision (Error Group.Ended)
     then refuse ()
     else match Decision.outcome decision with Ok () -> () | Error e -> raise e
+
+  (* [Domain_local_await] may still ask a loop that has ended, because a signal handler raised
+     just as it forgot the loop. The caller is then no thread of this style. *)
+  let outside block =
+    if Option.is_some (Group.host_of_caller style) then refuse_to_wait block
+    else Host_kit.suspend_thread block
 
   let start run = Loop.start style ~outside run
 end

@@ -46,6 +46,21 @@ module Make (S : Style.S) = struct
           return ());
       ]
 
+  (* A signal handler may raise just as [Domain_local_await] forgets the loop. Then it asks the
+     loop even after its end. *)
+  let asked_after_its_end () =
+    let trigger = ref None in
+    run
+      [
+        (fun () ->
+          trigger := Some (Domain_local_await.prepare_for_await ());
+          return ());
+      ];
+    let { Domain_local_await.release; await } = Option.get !trigger in
+    let release = thread release in
+    await ();
+    release ()
+
   let refused_and_caught () =
     let m = Mvar.create_empty () in
     traced [ "refused"; "goes on" ] @@ fun say ->
@@ -121,6 +136,7 @@ module Make (S : Style.S) = struct
   let tests =
     [
       test "operations that must wait are refused" operations_are_refused;
+      test "a loop that has ended refuses nothing" asked_after_its_end;
       test "refused, and caught" refused_and_caught;
       test "direct is unwound" direct_is_unwound;
       test "a set in direct" direct_in_direct;

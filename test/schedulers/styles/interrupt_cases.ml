@@ -39,18 +39,20 @@ module Make (S : Style.S) = struct
     let until = Unix.gettimeofday () +. 0.5 in
     let f () =
       incr sets;
-      match work (Mvar.create_empty ()) (ref 0) () with
+      begin match work (Mvar.create_empty ()) (ref 0) () with
       | () -> ()
       | exception Interrupted -> incr count
       (* It left a [Fun.protect] of [Domain_local_await]. *)
       | exception Fun.Finally_raised Interrupted -> incr count
       | exception e -> others := Printexc.to_string e :: !others
+      end;
+      (* Removes threads that were spawned for a set that was not started. They would wait in the
+         next set, and a thread that sleeps handles no signal. *)
+      stop_outside ()
     in
     while Unix.gettimeofday () < until do
       Interrupting.run ~by:Interrupted ~count f
     done;
-    (* Removes threads that were spawned for a set that was never started. *)
-    stop_outside ();
     strings "other exceptions" [] (List.sort_uniq compare !others);
     yes "interrupted" (!count > 0)
 

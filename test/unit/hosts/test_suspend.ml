@@ -121,6 +121,30 @@ let foreign_unhandled ~calls_block () =
     () { effc };
   int "no task waits" 0 (Mvar.waiters box)
 
+(* --- A signal handler raises while a task lets others run ---------------------- *)
+
+(* The resumer has resumed the task and then raises the exception of a signal handler. *)
+let yield_interrupted () =
+  let effc : type a.
+      a Effect.t -> ((a, unit) Effect.Deep.continuation -> unit) option =
+    function
+    | Suspend.Suspend block ->
+        Some
+          (fun k ->
+            let resumed = ref None in
+            let resumer outcome =
+              resumed := Some outcome;
+              raise Boom
+            in
+            match (block resumer, !resumed) with
+            | None, Some (Ok v) -> Effect.Deep.continue k v
+            | _ -> Alcotest.fail "block did not wait")
+    | _ -> None
+  in
+  Effect.Deep.try_with Tasks.yield () { effc };
+  raises "the thread's next wait" Boom (fun () ->
+      Promise.await (Promise.create ()))
+
 let () =
   run "Suspend"
     [
@@ -131,6 +155,8 @@ let () =
           test "an effect of another wait, after block is called"
             (foreign_unhandled ~calls_block:true);
         ] );
+      ( "a turn for others",
+        [ test "its resumer is interrupted" yield_interrupted ] );
       ( "Domain_local_await in Fifo",
         [
           test "a trigger suspends the task only" trigger;

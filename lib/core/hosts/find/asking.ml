@@ -63,9 +63,12 @@ let wake_later trigger =
   | wakers -> List.exists (fun waker -> waker trigger) wakers
 
 (* If a host suspends by the effect, it runs other tasks before one that is ready, even if that
-   was resumed at once. *)
+   was resumed at once. The exception is a signal handler's, and the task is resumed already. *)
 let resume_at_once () resumer =
-  ignore (resumer (Ok ()) : bool);
+  begin match resumer (Ok ()) with
+  | (_ : bool) -> ()
+  | exception e -> Late.keep e (Backtrace.get ())
+  end;
   None
 
 (* A trigger that is released before it is awaited doesn't suspend at all. So it is released
