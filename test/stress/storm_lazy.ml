@@ -68,9 +68,9 @@ let stay crew { value; stayed; _ } =
   ignore (attempt crew wait : unit option);
   Latch.count_down stayed
 
-(* Only the task that isn't cancelled remains. It computes the value now, or hasn't come yet.
-   This waits for a timeout instead of a turn, because a lazily cancelled task is unwound only
-   when nothing else is ready. *)
+(* Only the two tasks of [hold] remain. The one that forces the value computes it now, or hasn't
+   come yet, so at most the other one waits. This waits for a timeout instead of a turn, because
+   a lazily cancelled task is unwound only when nothing else is ready. *)
 let rec end_stay crew ({ value; stayed; release } as held) =
   if Latch.count stayed > 0 then begin
     Event.sync (Event.timeout 0.000_05);
@@ -80,7 +80,7 @@ let rec end_stay crew ({ value; stayed; release } as held) =
     end_stay crew held
   end
   else if crew.index = 0 then begin
-    if Lazy.waiters value > 0 then fail "a cancelled task still waits";
+    if Lazy.waiters value > 1 then fail "a cancelled task still waits";
     if Option.is_some (Lazy.peek value) then fail "a held value was computed";
     Promise.fill release ()
   end
