@@ -30,9 +30,9 @@ val run : string -> (string * unit Alcotest.test_case list) list -> unit
     exist. [tools/strict.txt] is such a file. *)
 
 val with_signals_blocked : (unit -> 'a) -> 'a
-(** [with_signals_blocked start] is [start ()]. The threads and domains that it
-    starts never receive a signal. A thread that blocks signals only once it
-    runs may receive one before. *)
+(** [with_signals_blocked start] is [start ()]. Threads and domains started by
+    it never receive a signal. If a thread blocks signals itself, it may receive
+    one before. *)
 
 val traced : string list -> ((string -> unit) -> unit) -> unit
 (** [traced expected f] calls [f say]. At the end, the list of what any thread

@@ -136,7 +136,8 @@ let yield_interrupted () =
               resumed := Some outcome;
               raise Boom
             in
-            match (block resumer, !resumed) with
+            let given = block resumer in
+            match (given, !resumed) with
             | None, Some (Ok v) -> Effect.Deep.continue k v
             | _ -> Alcotest.fail "block did not wait")
     | _ -> None
