@@ -30,14 +30,19 @@ let () =
         (fun file -> List.iter add (String.split_on_char '"' (read file)))
         sources;
       let exists part = part = "*" || Hashtbl.mem texts part in
-      let has_program name =
-        List.exists (fun file -> Filename.basename file = name ^ ".ml") sources
+      let programs name =
+        let is_it file = Filename.basename file = name ^ ".ml" in
+        List.length (List.filter is_it sources)
       in
       let check line =
         match List.map String.trim (String.split_on_char '|' line) with
         | [ program; suite; case; _reason ] ->
-            if not (has_program program) then
-              Faults.add "%s: there is no test %s" left_out program;
+            (match programs program with
+            | 1 -> ()
+            | 0 -> Faults.add "%s: there is no test %s" left_out program
+            | n ->
+                Faults.add "%s: %d tests are named %s, and the line is for all"
+                  left_out n program);
             let check_text part =
               if not (exists part) then
                 Faults.add "%s: no test has the text %S. Was the case deleted?"
